@@ -29,7 +29,7 @@ DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 MARKDOWN := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md $(wildcard docs/*.md docs/*/*.md) $(wildcard bench/README.md bench/*/README.md) \
     eval/README.md examples/README.md
 
-.PHONY: demo site serve web wheel api-types recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage vllm verify-deploy studio eval-smoke eval-dev eval-check summac bench-verify bench-speed bench-parser train-parser train-nli bench-answers bench-conflicts bench-retrieval bench-evidence bench-trust bench-scale test-vllm clean help
+.PHONY: demo site serve web wheel api-types recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage vllm verify-deploy studio eval-smoke eval-dev eval-check measure-model summac bench-verify bench-speed bench-parser train-parser train-nli bench-answers bench-conflicts bench-retrieval bench-evidence bench-trust bench-scale test-vllm clean help
 help: ## What there is to make
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -176,6 +176,9 @@ eval-smoke: .venv/eval.stamp ## A handful of questions of three benchmarks, then
 eval-dev: .venv/eval.stamp ## The development suites without a language model (long: every document is parsed), then the page
 	$(BIN)/python -m eval run $(DEV)
 	$(BIN)/python -m eval report $(addprefix $(RUNS)/,$(DEV)) --out .disco-rag/eval/report.md
+
+measure-model: .venv/eval.stamp ## What MODEL=ollama:qwen3:8b gains by statements, next to plain calls; DRY=--dry-run counts its calls
+	DISCO_RAG_MODEL=$(MODEL) $(BIN)/python -m eval experiment model $(DRY)
 
 # eval/expected/dev-SUITE.N.json: the numbers of N questions, over their own documents.
 CHECKED := $(patsubst eval/expected/dev-%.json,check-%,$(wildcard eval/expected/dev-*.json))

@@ -63,13 +63,15 @@ class System(BaseModel, frozen=True, extra="forbid"):
         routes = retriever is not None and retriever.routed
         return bool(self.baseline) or self.kind == "closed-book" or routes or "llm" in self.options.values()
 
-    @property
-    def changes_what_no_model_reads(self) -> bool:
-        """Whether it perturbs a structure that a language model does not read: it would write the same answer."""
+    def reads_what_changes(self, *, has_model: bool) -> bool:
+        """Whether an answer is written from what its perturbation changes; else it is that of the unchanged run."""
         if self.perturbation in ("", NOISE):
-            return False
-        options = resolve(self.switches, {}, has_model=True).options
-        return options.is_written and options.preset != "paper"
+            return True
+        options = resolve(self.switches, {}, has_model=has_model).options
+        if not options.is_written or options.preset == "paper":
+            return "chunks" in PERTURBATIONS[self.perturbation].read_with
+        has_statements = options.use_graph or options.use_plan
+        return has_statements and "statements" in PERTURBATIONS[self.perturbation].read_with
 
 
 class Suite(BaseModel, frozen=True, extra="forbid"):
@@ -91,7 +93,7 @@ class Suite(BaseModel, frozen=True, extra="forbid"):
         spread: Strata over which a limited choice is spread evenly.
         seed: Of that choice, and of the bootstrap.
         parser: Whose trees the chunks get at ingest: as the product names parsers.
-        top_k: Chunks to retrieve.
+        top_k: Chunks to retrieve, for all systems; None: as many as each retrieves by itself.
         answer_tokens: Output limit of the generator, in tokens.
         detail: How much a generator without a language model tells.
         instruction: How to answer, instead of what the dataset says.
@@ -115,7 +117,7 @@ class Suite(BaseModel, frozen=True, extra="forbid"):
     spread: tuple[str, ...] = ()
     seed: int = 13
     parser: Annotated[str, Named(PARSERS)] = "local"
-    top_k: int = Field(default=10, ge=1)
+    top_k: int | None = Field(default=None, ge=1)
     answer_tokens: int = Field(default=1024, ge=16)
     detail: Detail = "enough"
     instruction: str = ""

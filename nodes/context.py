@@ -16,7 +16,7 @@ from langgraph.runtime import Runtime
 from pydantic import Field, PrivateAttr, ValidationError
 from pydantic.json_schema import SkipJsonSchema
 
-from discorag.answering.reader import ReaderModel
+from discorag.answering.reader import ReaderModel, StatementPart
 from discorag.generation.prompted.paper import PaperEngine
 from discorag.generation.prompted.prose import Sampling
 from discorag.options import (
@@ -133,11 +133,12 @@ class AnswerContext(AnswerOptions, _Scoped):
 
     @property
     def may_answer_at_once(self) -> bool:
-        """Whether the call that finds statements, relations and plan may also write the answer."""
-        return self.has_statements and self.use_graph and self.use_plan and not self.review
+        """Whether the call that finds statements, with relations and plan if they are on, may also write the answer."""
+        return self.has_statements and not self.review
 
     def reader(self, backends: Backends) -> ReaderModel:
         """The language model that reads the passages. Raises `ConfigError` if none is configured."""
+        parts: tuple[tuple[StatementPart, bool], ...] = (("relations", self.use_graph), ("order", self.use_plan))
         return ReaderModel(
             model=backends.require_model(),
             counter=backends.encoder.tokens,
@@ -145,6 +146,7 @@ class AnswerContext(AnswerOptions, _Scoped):
             temperature=self.temperature,
             beam_width=self.beam_width,
             answer_tokens=self.answer_tokens,
+            structure=tuple(part for part, is_on in parts if is_on),
         )
 
     def paper_engine(self, backends: Backends) -> PaperEngine:

@@ -46,6 +46,11 @@ from discorag.text.fences import fence_name
 STAGE, MERGE_STAGE = "relate", "merge"
 ONLY_STATEMENTS = "Reply with one JSON object on one line and nothing else:"
 """The form of a reply that is to have statements alone."""
+_FORMS = {
+    "relations": ' "relations": [{"from": 2, "relation": "LIMITS", "to": 1, "about": "..."}],',
+    "order": ' "order": [[1], [2, 3]],',
+}
+"""The form of the parts of a reply that are asked for only if they are wanted."""
 _SHOWN_QUOTATION = 160
 """Characters of the quotation that a statement is merged by."""
 _LEAST_ROOM = 128
@@ -159,12 +164,15 @@ def statements_prompt(
 ) -> str:
     """The prompt that asks for the statements of these passages; ``form`` says what to write."""
     blocks = passage_blocks([chunk for _, chunk in passages], [number for number, _ in passages])
+    parts = reader.structure
     return reader.prompt("statements").render(
         question=question_block(inputs),
         passages="\n\n".join(blocks),
         count=str(len(blocks)),
         most=str(MOST_STATEMENTS),
         reply=form,
+        form="".join(_FORMS[part] for part in parts),
+        parts="".join(f"{reader.prompt(f'statements-{part}').render()}\n\n" for part in parts),
     )
 
 
@@ -193,7 +201,11 @@ async def _collect_batch(
         return text
 
     request = reader.request(STAGE, prompt, checked, limit)
-    request = replace(request, schema=statements_schema(len(inputs.chunks)), cut=partial(whole_items, key="statements"))
+    request = replace(
+        request,
+        schema=statements_schema(len(inputs.chunks), reader.structure),
+        cut=partial(whole_items, key="statements"),
+    )
     early, reply = StatementsAsTheyCome(chunks, numbers, show), None
     async for part in reader.model.stream(request):
         if isinstance(part, Reply):

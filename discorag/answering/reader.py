@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from discorag.answering.passages import count_tokens
 from discorag.generation.prompted.prose import MOST_ANSWER
@@ -13,6 +13,8 @@ from discorag.text.fences import fenced
 from prompts import Prompt, load
 
 T = TypeVar("T")
+StatementPart = Literal["relations", "order"]
+"""A part of a reply with statements that can be left out: how they relate, and the plan."""
 
 MOST_STATEMENT_TOKENS = 4096
 _SPARE = 64
@@ -30,6 +32,7 @@ class ReaderModel:
         temperature: The temperature of every call.
         beam_width: The beam width of the calls that write prose; 1: no beam search.
         answer_tokens: The most tokens of an answer; None: `MOST_ANSWER`.
+        structure: What the model is asked for next to statements.
     """
 
     model: LanguageModel
@@ -38,6 +41,7 @@ class ReaderModel:
     temperature: float = 0.0
     beam_width: int = 1
     answer_tokens: int | None = None
+    structure: tuple[StatementPart, ...] = ("relations", "order")
 
     def prompt(self, name: str) -> Prompt:
         """A prompt file, the user's own if there is one."""

@@ -64,8 +64,8 @@ class Collected:
 
 
 @cache
-def statements_schema(passages: int) -> dict[str, Any]:
-    """The JSON schema of a reply with statements of so many passages."""
+def statements_schema(passages: int, structure: tuple[str, ...] = ("relations", "order")) -> dict[str, Any]:
+    """The JSON schema of a reply with statements of so many passages, and with these parts of their structure."""
     number, text = {"type": "integer", "minimum": 1}, {"type": "string"}
     quotation = _object({"passage": {**number, "maximum": passages}, "text": text})
     statement = _object(
@@ -76,7 +76,8 @@ def statements_schema(passages: int) -> dict[str, Any]:
             "quotations": _list(quotation, MOST_QUOTATIONS),
         }
     )
-    return _object({"statements": _list(statement, MOST_STATEMENTS), **_structure()})
+    parts = {name: part for name, part in _structure().items() if name in (*structure, "missing")}
+    return _object({"statements": _list(statement, MOST_STATEMENTS), **parts})
 
 
 def _structure() -> dict[str, Any]:

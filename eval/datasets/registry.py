@@ -19,6 +19,7 @@ from eval.datasets.qmsum import load_qmsum
 from eval.datasets.quality import load_quality
 from eval.datasets.scinews import load_scinews
 from eval.datasets.triviaqa import load_triviaqa
+from eval.datasets.wikicontradict import load_wikicontradict
 from eval.sample import Benchmark
 
 LOADERS: Mapping[str, Callable[[Path], Benchmark]] = {
@@ -39,6 +40,7 @@ LOADERS: Mapping[str, Callable[[Path], Benchmark]] = {
     "quality": load_quality,
     "scinews": load_scinews,
     "triviaqa": load_triviaqa,
+    "wikicontradict": load_wikicontradict,
 }
 
 

@@ -84,6 +84,7 @@ class Experiment(BaseModel, frozen=True, extra="forbid"):
         points: What varies.
         rows: Row of the table -> system.
         reference: The row from which the others are subtracted.
+        against: Row -> the row from which this one is subtracted instead.
         columns: Column -> metric; ``tokens``, ``seconds`` and ``attention_entropy`` are of the run, not of the answer.
         by: Groups of strata for which the table has lines of their own; ``[]`` are all questions.
         models: Language models of the printed numbers.
@@ -104,6 +105,7 @@ class Experiment(BaseModel, frozen=True, extra="forbid"):
     points: tuple[Point, ...] = (Point(),)
     rows: dict[str, str] = {}
     reference: str = ""
+    against: dict[str, str] = {}
     columns: dict[str, str] = {}
     by: tuple[tuple[str, ...], ...] = ((),)
     models: tuple[str, ...] = ("Llama-3.3-70B",)
@@ -146,6 +148,10 @@ class Experiment(BaseModel, frozen=True, extra="forbid"):
         parts = {row: system.partition("~") for row, system in chosen.items()}
         return {row: f"{root}{options}{sign}{change}" for row, (root, sign, change) in parts.items()}
 
+    def compared_with(self, row: str) -> str:
+        """The row from which this one is subtracted."""
+        return self.against.get(row, self.reference)
+
     def find_printed(self, row: str, point: str, where: dict[str, str], column: str) -> str:
         """The paper's numbers of a cell, one a model, or a dash."""
         for line in self.printed:
@@ -187,7 +193,8 @@ def load_experiment(name: str) -> Experiment:
     for point in experiment.points:
         for system in experiment.systems_at(point).values():
             find_system(system)
-    named = {p.row for p in experiment.printed}.union(*(p.rows for p in experiment.points), [experiment.reference])
+    compared = [experiment.reference, *experiment.against, *experiment.against.values()]
+    named = {p.row for p in experiment.printed}.union(*(p.rows for p in experiment.points), compared)
     if unknown := sorted(named - {"", *experiment.rows}):
         raise ConfigError(f"{path.name} has no rows {unknown}.", hint=f"Its rows: {', '.join(experiment.rows)}.")
     return experiment

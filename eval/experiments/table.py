@@ -18,7 +18,7 @@ Scores = Mapping[str, float]
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """One cell of the paper's table as a line of ours; ``gain`` is the reference minus this row."""
+    """One cell of the paper's table as a line of ours; ``gain`` is the row that it is compared with minus this one."""
 
     row: str
     point: str
@@ -40,8 +40,9 @@ def lines_of(
         _groups(experiment, samples), systems.items(), experiment.columns.items()
     ):
         chosen = {s.id for s in samples if where.items() <= s.strata.items()}
+        reference = experiment.compared_with(row)
         own = _scores(records, system, metric, chosen)
-        theirs = _scores(records, systems.get(experiment.reference, ""), metric, chosen)
+        theirs = _scores(records, systems.get(reference, ""), metric, chosen)
         parts = [_scores(records, system, part, chosen) for part in DERIVED.get(metric, (metric,))]
         found.append(
             Line(
@@ -52,7 +53,7 @@ def lines_of(
                 paper=experiment.find_printed(row, point.label, where, column),
                 ours=geometric_mean([fmean(part.values()) for part in parts]) if all(parts) else None,
                 n=len(parts[0]),
-                gain=compare(theirs, own, seed=seed) if row != experiment.reference else None,
+                gain=compare(theirs, own, seed=seed) if row != reference else None,
             )
         )
     return found
@@ -69,9 +70,14 @@ def markdown(experiment: Experiment, lines: Sequence[Line], remarks: Sequence[st
         labels = [*([line.point] if len(head) == 9 else []), line.row, where, line.column]
         ours = "–" if line.ours is None else f"{line.ours:.2f}"
         p = f"{next(ps):.3f}" if line.gain and line.gain.p is not None else "–"
-        rows.append([*labels, line.paper, ours, str(line.n), line.gain.shown if line.gain else "–", p])
+        rows.append([*labels, line.paper, ours, str(line.n), _gain_of(line, experiment), p])
     notes = "\n".join(f"- {remark}" for remark in [*filter(None, [experiment.note]), *dict.fromkeys(remarks)])
     return "\n\n".join([f"# {experiment.item}", experiment.about, markdown_table(head, rows), notes]).rstrip() + "\n"
+
+
+def _gain_of(line: Line, experiment: Experiment) -> str:
+    other = experiment.compared_with(line.row)
+    return f"{line.gain.shown}{'' if other == experiment.reference else f' ({other} −)'}" if line.gain else "–"
 
 
 def _groups(experiment: Experiment, samples: Sequence[Sample]) -> list[dict[str, str]]:

@@ -1,6 +1,8 @@
 """What the answer rests on: the spans that its verified sentences were traced to, against the gold evidence."""
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from statistics import fmean
 
 from eval.metrics.base import Given
 from eval.sample import DocSpan, Gold
@@ -23,14 +25,15 @@ def is_reached(gold: Gold, places: tuple[DocSpan, ...]) -> bool:
 
 @dataclass(frozen=True)
 class GoldUsed:
-    """Share of the gold evidence that the answer rests on."""
+    """Share of the gold evidence that the answer rests on, or with ``min`` whether it rests on all of it."""
 
     name: str = "gold_used"
+    over_pieces: Callable[[Sequence[bool]], float] = fmean
 
     async def score(self, given: Given) -> float | None:
         """0 to 100; None without gold evidence."""
         gold = given.sample.gold
-        return 100 * sum(is_reached(g, given.used) for g in gold) / len(gold) if gold else None
+        return 100 * float(self.over_pieces([is_reached(g, given.used) for g in gold])) if gold else None
 
 
 @dataclass(frozen=True)

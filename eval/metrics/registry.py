@@ -48,6 +48,7 @@ _PLAIN: tuple[Metric, ...] = (
     QasperAnswerF1(),
     Accuracy(),
     GoldUsed(),
+    GoldUsed("gold_all_used", min),
     GoldPrecision(),
     Supported(),
 )

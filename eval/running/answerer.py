@@ -16,9 +16,13 @@ from discorag.schema.answer import AnswerInputs
 from discorag.schema.document import Chunk
 from discorag.schema.errors import ModelRejectedError, ModelUnavailableError, RateLimitedError
 from discorag.schema.ledger import Ledger, StageRecord
+from discorag.schema.statements import StatementGraph, StatementPlan, format_plan
 from discorag.schema.values import Span
+from discorag.text.sentences import sentence_spans
+from eval.controls.plans import fill, replace_hits
+from eval.controls.statements import borrow_plan
 from eval.errors import DataError
-from eval.perturb import FILLER, NOISE, OTHER_PLAN, PERTURBATIONS, fill, replace_hits
+from eval.perturb import FILLER, NOISE, ONLY_STATEMENTS, OTHER_PLAN, PERTURBATIONS
 from eval.running.branches import Branches
 from eval.running.corpus import Corpus
 from eval.running.record import Record
@@ -26,8 +30,8 @@ from eval.sample import DocSpan, Sample
 from eval.suite import Suite, System, find_system
 from interfaces.results import AskResult
 from nodes.context import AnswerContext
-from nodes.inputs import load_inputs
-from nodes.state import AnswerInput, Json
+from nodes.inputs import collected_in, load_inputs
+from nodes.state import AnswerInput, AnswerState, Json
 
 LEAD = 6
 """Sentences of the lead baseline: as many as an extractive answer has units."""
@@ -89,15 +93,17 @@ class Answerer:
     async def _perturb(self, sample: Sample, system: System) -> Json:
         """The update of the state of the run that is resumed; the same for the same question, system and seed."""
         change, random = PERTURBATIONS[system.perturbation], Random(f"{self._suite.seed} {sample.id} {system.name}")
-        state = await self._branches.state(_thread(sample, system))
+        state = await self._branches.first(_thread(sample, system))
         root = await self._context(find_system(system.of)).resolved()
         if system.perturbation == NOISE:
             hits = state.get("hits", [])
             others = await asyncio.to_thread(self._others, hits, sample, system, random)
             return {"hits": replace_hits(hits, others, random, system.rate)}
-        if system.perturbation == OTHER_PLAN:
-            return {"plan": await self._plan_of_another(sample, system)}
         inputs = await load_inputs(state, root)
+        if root.has_statements:
+            return await self._perturb_statements(state, inputs.statements, sample, system, random)
+        if system.perturbation == OTHER_PLAN:
+            return {"plan": (await self._state_for_another(sample, system)).get("plan")}
         if system.perturbation == FILLER:
             structure = self._count(material(inputs)) - self._count(material(without_structure(inputs)))
             return {"graph": None, "plan": fill(self._count, structure)}
@@ -108,7 +114,34 @@ class Answerer:
         if change.graph and inputs.graph:
             update["graph"] = change.graph(inputs.graph, random, system.rate).model_dump(mode="json")
         if change.plan and inputs.plan:
-            update["plan"] = change.plan(inputs.plan.paragraph, random, system.rate)
+            steps = [span.of(inputs.plan.paragraph).strip() for span in sentence_spans(inputs.plan.paragraph)]
+            update["plan"] = " ".join(change.plan(steps, random, system.rate))
+        return update
+
+    async def _perturb_statements(
+        self, state: AnswerState, graph: StatementGraph | None, sample: Sample, system: System, random: Random
+    ) -> Json:
+        """The update where an answer is written from statements: it is written again, in a call of its own.
+
+        A model that found no statements has answered from the passages; nothing of that is changed.
+        """
+        if graph is None:
+            return {}
+        change, update = PERTURBATIONS[system.perturbation], Json(at_once=None)
+        collected = collected_in(state)
+        plan = collected.plan if collected and state.get("plan") else None
+        if change.statements:
+            changed = change.statements(graph, random, system.rate)
+            update["statements"] = changed.model_dump(mode="json")
+        if system.perturbation == ONLY_STATEMENTS:
+            update["plan"] = None
+        elif system.perturbation == OTHER_PLAN:
+            other = collected_in(await self._state_for_another(sample, system))
+            if plan and other:
+                update["plan"] = format_plan(borrow_plan(graph, plan, other.graph, other.plan))
+        elif change.plan and plan:
+            steps = tuple(change.plan(plan.steps, random, system.rate))
+            update["plan"] = format_plan(StatementPlan(steps=steps))
         return update
 
     def _others(self, hits: list[Json], sample: Sample, system: System, random: Random) -> list[Json]:
@@ -127,16 +160,17 @@ class Answerer:
     def _count(self, text: str) -> int:
         return len(self._rag.backends.encoder.tokens.token_offsets([text])[0])
 
-    async def _plan_of_another(self, sample: Sample, system: System) -> str:
-        """The plan that the next question gets. A cached reply of the language model is not paid again."""
+    async def _state_for_another(self, sample: Sample, system: System) -> AnswerState:
+        """The state after the next question was answered. A cached reply of the language model is not paid again."""
         at = [s.id for s in self._samples].index(sample.id)
         other = self._samples[(at + 1) % len(self._samples)]
         if other.id == sample.id:
             raise DataError(f"Question {sample.id} is the only one: there is no other plan.", hint="Use --limit 2.")
         root = find_system(system.of).model_copy(update={"name": f"{system.of} for {sample.id}"})
-        record = await self.answer(other, root)
+        await self.answer(other, root)
+        state = await self._branches.state(_thread(other, root))
         await self.forget(other, root.name)
-        return record.plan
+        return state
 
     async def _baseline(self, sample: Sample, system: System) -> AskResult:
         asked = self._input_of(sample, system)
@@ -159,9 +193,8 @@ class Answerer:
             "answer_tokens": suite.answer_tokens,
             "detail": suite.detail,
         }
-        retriever = system.options.get("retriever")
-        chunks = {} if retriever and tree_retriever(retriever) else {"top_k": suite.top_k, "rerank": False}
-        return {**common, **chunks, **system.switches}
+        counts_chunks = suite.top_k and not tree_retriever(system.options.get("retriever", "dense"))
+        return {**common, **({"top_k": suite.top_k} if counts_chunks else {}), **system.switches}
 
     def _input_of(self, sample: Sample, system: System) -> AnswerInput:
         own = system.own or self._suite.retrieval == "own"

@@ -10,6 +10,7 @@ from typing import Self, TypeVar
 from pydantic import BaseModel
 
 from discorag.answering.one_call import ANSWER
+from discorag.answering.statements import MOST_STATEMENTS
 from discorag.config import LlmSettings
 from discorag.discourse.parse.inline import unescape
 from discorag.models.protocol import LanguageModel, Message, Reply, Request, TokenCounter
@@ -21,6 +22,8 @@ EDU_TOKENS = 11
 """Tokens of an EDU in a tree that is assumed, as the local parser cuts English prose."""
 _CHUNK = re.compile(r"^CHUNK\[\d+\]:$", re.MULTILINE)
 _PASSAGE = re.compile(r"^<passage\S* (\d+)>\n(?:(?:Source|Continues): .*\n)*(.+)$", re.MULTILINE)
+_QUOTED = 60
+"""Characters of a quotation."""
 ASSUMED = {"relate": 900, "merge": 700, "plan": 180, "generate": 260, "correct": 80}
 """Assumed tokens of a reply by stage, if the one made here is shorter; limited by the request's own limit.
 
@@ -155,8 +158,8 @@ class CountingModel(LanguageModel):
 
 
 def _statements(prompt: str) -> str:
-    """A statement for each passage, which quotes its first line."""
-    quoted = [(int(n), text) for n, text in _PASSAGE.findall(prompt)]
+    """A statement for each passage, as many as there may be, which quotes the beginning of its first line."""
+    quoted = [(int(n), text[:_QUOTED]) for n, text in _PASSAGE.findall(prompt)][:MOST_STATEMENTS]
     statements = [
         {"id": n, "says": "Something", "role": "answers", "quotations": [{"passage": n, "text": text}]}
         for n, text in quoted

@@ -54,6 +54,11 @@ class Branches:
         """What the graph knows at the end of the thread's last run."""
         return cast(AnswerState, (await self._graph.aget_state(_config(thread))).values)
 
+    async def first(self, thread: str) -> AnswerState:
+        """What the graph knew at the end of the thread's first run, before any branch."""
+        ends = [s.values async for s in self._graph.aget_state_history(_config(thread)) if not s.next]
+        return cast(AnswerState, ends[-1])
+
     async def forget(self, thread: str) -> None:
         """Drop what is kept of a question."""
         await self._saver.adelete_thread(thread)

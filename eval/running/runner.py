@@ -16,10 +16,11 @@ from eval.sample import Benchmark, Sample
 from eval.suite import System, find_system
 
 UNREAD = (
-    "It changes trees, graph or plan, which a language model reads with preset=paper only; otherwise it writes from "
-    "statements or passages, and the answer would be that of the unchanged run."
+    "It changes what this system does not read: a language model reads trees and the graph over chunks with "
+    "preset=paper, statements with preset=written. The answer would be that of the unchanged run."
 )
 """Why a perturbation is left out."""
+NO_MODEL = f"It needs a language model. {HOW_TO_NAME_A_MODEL}"
 
 
 @dataclass
@@ -132,6 +133,9 @@ def _first(group: BaseExceptionGroup[DiscoRagError]) -> DiscoRagError:
 def find_skipped(names: Sequence[str], *, has_llm: bool) -> dict[str, str]:
     """System -> why it cannot be run here, or why its results would say nothing."""
     found = {name: find_system(name) for name in names}
-    if not has_llm:
-        return {name: f"It needs a language model. {HOW_TO_NAME_A_MODEL}" for name in names if found[name].needs_llm}
-    return {name: UNREAD for name in names if found[name].changes_what_no_model_reads}
+    lacking = [name for name in names if found[name].needs_llm and not has_llm]
+    unread = (n for n in names if n not in lacking and not found[n].reads_what_changes(has_model=has_llm))
+    return {
+        **dict.fromkeys(lacking, f"It needs a language model. {HOW_TO_NAME_A_MODEL}"),
+        **dict.fromkeys(unread, UNREAD),
+    }

@@ -194,7 +194,7 @@ def differences() -> Iterator[tuple[str, str]]:
                 yield "docs/science.md", f"{value} [{high}, {low}] "
 
 
-COMPARED = ("full", "standard", "standard-hybrid", "product", "lead")
+COMPARED = ("standard", "standard-hybrid", "verbatim", "lead")
 MAIN = {
     "asqa": ("str_em", "rougeLsum"),
     "hotpotqa": ("contains_answer", "fact_recall@300"),
@@ -242,10 +242,18 @@ def tune() -> Iterator[tuple[str, str]]:
 
 def bills() -> Iterator[tuple[str, str]]:
     for suite, bill in result("bills", EVAL_RESULTS)["bills"].items():
-        full = next(row for row in bill["counted"] if row["system"] == "full")
-        n = full["questions"]
-        cells = f"{full['tokens_in'] / n:,.0f} ({full['cached'] / n:,.0f}) + {fixed(full['tokens_out'] / n, 0)}"
-        yield "eval/README.md", f"| {suite} | {n} | {cells} |"
+        n = bill["counted"]["written"]["questions"]
+        shown = ("written", "written-standard", "standard", "full-context")
+        cells = (_bill(bill["counted"][name]) if name in bill["counted"] else "–" for name in shown)
+        official = bill["official"]
+        whole = f"{official['tokens_in'] / 1e6:,.1f} M + {official['tokens_out'] / 1e6:,.2f} M" if official else "–"
+        yield "eval/README.md", f"| {suite} | {n} | {' | '.join(cells)} | "
+        yield "eval/README.md", f" | {whole} |"
+
+
+def _bill(row: dict[str, int]) -> str:
+    """``6,489 + 900``: tokens read and written for a question."""
+    return " + ".join(f"{row[name] / row['questions']:,.0f}" for name in ("tokens_in", "tokens_out"))
 
 
 def table8() -> Iterator[tuple[str, str]]:

@@ -28,17 +28,20 @@ async def bills(rag: DiscoRAG, home: Path, *names: str) -> dict[str, Bill]:
 
 
 async def test_calls_are_those_that_a_model_would_get(rag: DiscoRAG, tmp_path: Path) -> None:
-    found = await bills(rag, tmp_path, "no-plan", "full", "standard", "no-graph", "lead", "verbatim")
-    # All in one call; the others: statements with their plan, then the answer; standard: the answer.
-    calls = {"full": 1, "standard": 1, "no-graph": 2, "no-plan": 2, "verbatim": 0}
+    once = ("written", "written-no-relations", "written-no-plan", "written-standard", "standard")
+    twice = ("written~two-calls", "written~relations-permuted")  # statements with an answer, then another answer
+    found = await bills(rag, tmp_path, *once, *twice, "lead", "verbatim")
+    calls = {**dict.fromkeys(once, 1), **dict.fromkeys(twice, 2), "verbatim": 0}
     assert {n: b.calls / b.questions for n, b in found.items()} == calls  # nothing is asked for the lead
     assert {b.questions for b in found.values()} == {3}
     assert not (tmp_path / "run").exists()
+    read = [found[name].tokens_in for name in ("written", "written-no-relations", "written-standard")]
+    assert read == sorted(read, reverse=True)  # what is switched off is not asked for
 
 
 async def test_assumed_replies_are_counted_as_output(rag: DiscoRAG, tmp_path: Path) -> None:
-    found = await bills(rag, tmp_path, "full", "standard")
-    assert found["full"].tokens_out == 3 * 900
+    found = await bills(rag, tmp_path, "written", "standard")
+    assert found["written"].tokens_out == 3 * 900
     assert found["standard"].tokens_out == 3 * 260
 
 
@@ -53,16 +56,16 @@ async def test_what_the_paper_prints_is_counted_call_by_call(rag: DiscoRAG, tmp_
 
 
 def test_a_bill_scales_to_another_number_of_questions() -> None:
-    bill = Bill(system="full", questions=4, calls=12, tokens_in=1000, cached=600, tokens_out=330)
+    bill = Bill(system="written", questions=4, calls=12, tokens_in=1000, cached=600, tokens_out=330)
     # 10 / 4 = 2.5 times: 30, 2500, 1500, 825.
     assert bill.for_questions(10) == Bill(
-        system="full", questions=10, calls=30, tokens_in=2500, cached=1500, tokens_out=825
+        system="written", questions=10, calls=30, tokens_in=2500, cached=1500, tokens_out=825
     )
     assert bill.for_questions(4) == bill
 
 
 def test_the_written_bill_holds_the_count_and_the_official_size(tmp_path: Path) -> None:
-    bill = Bill(system="full", questions=4, calls=12, tokens_in=1000, cached=600, tokens_out=330)
+    bill = Bill(system="written", questions=4, calls=12, tokens_in=1000, cached=600, tokens_out=330)
     write_bills(tmp_path / "new", "lay-summaries/1", [bill], 8)
     written = json.loads((tmp_path / "new" / "bill.json").read_text("utf-8"))
     assert written["counted"] == [bill.model_dump()]

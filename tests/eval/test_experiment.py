@@ -5,6 +5,7 @@ import csv
 import json
 import re
 from collections.abc import Generator
+from dataclasses import replace
 from itertools import accumulate
 from math import log
 from pathlib import Path
@@ -78,7 +79,8 @@ def test_the_state_says_what_is_lacking_and_from_where(tmp_path: Path) -> None:
     assert "an endpoint" in said
     assert "three raters" in state(load_experiment("disco-rag-table-5"), FIXTURES, has_model=True)
     assert "RST-DT" in state(load_experiment("disco-rag-table-7"), FIXTURES, has_model=True)
-    assert state(load_experiment("controls"), FIXTURES, has_model=False) == "runs here"
+    assert state(load_experiment("controls-verbatim"), FIXTURES, has_model=False) == "runs here"
+    assert "an endpoint" in state(load_experiment("controls"), FIXTURES, has_model=False)
 
 
 def test_a_row_that_does_not_exist_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,6 +235,46 @@ def test_what_is_missing_and_the_bill_come_first_and_a_second_run_asks_nothing(
     assert len(model.requests) == asked
     lacking = prepared("disco-rag-table-3", model, home, limit=1).missing()
     assert {"BERTScore", "SummaC-ZS"} <= lacking.keys()
+
+
+def test_controls_are_compared_with_the_run_that_differs_in_one_part(model: ScriptedServer, home: Path) -> None:
+    prepared_run = prepared("controls", model, home, limit=2)
+    current = replace(prepared_run, experiment=prepared_run.experiment.narrow(["WikiContradict"]))
+    before = len(model.requests)
+    bills = {bill.system.partition(" ")[0]: bill for bill in current.bill()}
+    assert len(model.requests) == before
+    once = ["written", "written-no-relations", "written-no-plan", "written-standard"]
+    assert {name: bill.calls for name, bill in bills.items()} == {
+        **dict.fromkeys(once, 2),  # one call for each of two questions
+        **{f"written~{n}": 4 for n in ("two-calls", "only-statements", "relations-permuted", "other-plan")},
+    }
+    current.run(concurrency=1)
+    run = json.loads((home / "runs" / "controls" / "WikiContradict" / "run.json").read_text("utf-8"))
+    assert run["finished"]
+    assert list(run["systems"]) == list(bills)
+    assert not [name for name, system in run["systems"].items() if system["errors"] or system["stood_in"]]
+
+
+def test_a_row_may_be_compared_with_another_one_than_the_others() -> None:
+    experiment = Experiment(
+        name="x",
+        item="controls",
+        about="made up",
+        rows={"Ours": "a", "Twice": "b", "Permuted": "c"},
+        reference="Ours",
+        against={"Permuted": "Twice"},
+        columns={"score": "m"},
+    )
+    samples = [Sample(id=str(i), query="q") for i in range(4)]
+    scores = {"a": 50.0, "b": 40.0, "c": 10.0}
+    records = [Record(sample=s.id, system=name, scores={"m": m}) for s in samples for name, m in scores.items()]
+    lines = lines_of(experiment, Point(), records, samples, seed=1)
+    assert [(line.row, line.gain and line.gain.difference) for line in lines] == [
+        ("Ours", None),
+        ("Twice", 10.0),
+        ("Permuted", 30.0),
+    ]
+    assert "(Twice −)" in markdown(experiment, lines)
 
 
 def test_training_prompts_have_the_structure_that_the_system_has(

@@ -11,7 +11,7 @@ from discorag.schema.discourse import ChunkRelation, Edge, Nuclearity, Relation,
 from discorag.schema.document import Chunk
 from discorag.schema.errors import ConfigError
 from discorag.schema.values import Span
-from eval import perturb
+from eval.controls import chunk_graphs, plans, trees
 from eval.perturb import PERTURBATIONS
 from eval.running.runner import find_skipped
 from eval.suite import find_system
@@ -35,7 +35,7 @@ GRAPH = RhetoricalGraph(
         Edge(source="d", target="c", relation=ChunkRelation.PRECEDES),
     ),
 )
-PLAN = "Open with the trial. Set the survey against it. Name the doubt. Close with what is open."
+PLAN = ["Open with the trial.", "Set the survey against it.", "Name the doubt.", "Close with what is open."]
 
 
 @pytest.fixture
@@ -73,57 +73,59 @@ def test_the_rate_says_how_many_nodes_get_another_label(chunk: Chunk, name: str,
 def test_trees_of_another_shape_keep_edus_and_labels(chunk: Chunk) -> None:
     assert chunk.tree
     labels = Counter((s.relation, s.nuclearity) for s in chunk.tree.splits)
-    right, drawn = (f(chunk, Random(3), 1.0) for f in (perturb.branch_to_the_right, perturb.cut_at_random))
+    right, drawn = (f(chunk, Random(3), 1.0) for f in (trees.branch_to_the_right, trees.cut_at_random))
     for tree in (right, drawn):
         assert tree.edus == chunk.tree.edus
         assert Counter((s.relation, s.nuclearity) for s in tree.splits) == labels
     assert all(mid == start + 1 for start, mid, _ in shape(right))
-    assert drawn == perturb.cut_at_random(chunk, Random(3), 1.0)
-    assert drawn != perturb.cut_at_random(chunk, Random(4), 1.0)
+    assert drawn == trees.cut_at_random(chunk, Random(3), 1.0)
+    assert drawn != trees.cut_at_random(chunk, Random(4), 1.0)
 
 
 def test_paragraphs_are_what_the_layout_says_and_a_disconnected_subtree_is_related_to_nothing(chunk: Chunk) -> None:
-    tree = perturb.keep_paragraphs(chunk, Random(), 1.0)
+    tree = trees.keep_paragraphs(chunk, Random(), 1.0)
     assert [chunk.slice(edu).strip() for edu in tree.edus] == TEXT.split("\n\n")
     assert {(s.relation, s.nuclearity) for s in tree.splits} == {(Relation.JOINT, Nuclearity.NN)}
-    found = perturb.disconnect_subtrees(chunk, Random(1), 1.0)
+    found = trees.disconnect_subtrees(chunk, Random(1), 1.0)
     assert {s.relation for s in found.splits} == {Relation.JOINT}
 
 
 def test_edges_are_removed_turned_relabelled_and_moved() -> None:
-    assert len(perturb.remove_edges(GRAPH, Random(1), 0.5).edges) == 2
-    turned = {(e.source, e.target): e.relation for e in perturb.turn_edges(GRAPH, Random(1), 1.0).edges}
+    assert len(chunk_graphs.remove_edges(GRAPH, Random(1), 0.5).edges) == 2
+    turned = {(e.source, e.target): e.relation for e in chunk_graphs.turn_edges(GRAPH, Random(1), 1.0).edges}
     assert turned == {(e.target, e.source): e.relation for e in GRAPH.edges}
-    relabelled = perturb.change_edge_labels(GRAPH, Random(1), 0.5).edges
+    relabelled = chunk_graphs.change_edge_labels(GRAPH, Random(1), 0.5).edges
     assert sum(a.relation != b.relation for a, b in zip(relabelled, GRAPH.edges, strict=True)) == 2
-    moved = perturb.permute_chunks(GRAPH, Random(1), 1.0)
+    moved = chunk_graphs.permute_chunks(GRAPH, Random(1), 1.0)
     assert Counter(e.relation for e in moved.edges) == Counter(e.relation for e in GRAPH.edges)
     assert {(e.source, e.target) for e in moved.edges} != {(e.source, e.target) for e in GRAPH.edges}
 
 
 def test_steps_of_a_plan_change_places_or_are_missing() -> None:
-    steps = PLAN.split(". ")
-    shuffled = perturb.shuffle_steps(PLAN, Random(1), 0.5)
-    assert sorted(shuffled.rstrip(".").split(". ")) == sorted(PLAN.rstrip(".").split(". "))
-    assert sum(a != b for a, b in zip(shuffled.split(". "), steps, strict=True)) >= 2
-    assert perturb.remove_steps(PLAN, Random(1), 0.5).count(".") == 2
-    assert perturb.remove_steps("Only one.", Random(1), 1.0) == "Only one."
-    assert perturb.shuffle_steps(PLAN, Random(1), 0.0) == PLAN
+    shuffled = plans.shuffle_steps(PLAN, Random(1), 0.5)
+    assert sorted(shuffled) == sorted(PLAN)
+    assert sum(a != b for a, b in zip(shuffled, PLAN, strict=True)) >= 2
+    assert len(plans.remove_steps(PLAN, Random(1), 0.5)) == 2
+    assert plans.remove_steps(["Only one."], Random(1), 1.0) == ["Only one."]
+    assert plans.remove_steps([], Random(1), 1.0) == []
+    assert plans.shuffle_steps(PLAN, Random(1), 0.0) == PLAN
 
 
 def test_filler_is_as_long_as_it_should_be_and_a_rate_of_the_hits_is_replaced_in_place() -> None:
-    assert len(perturb.fill(lambda text: len(text.split()), 25).split()) == 25
-    found = perturb.replace_hits(list("abcde"), list("vwxyz"), Random(1), 0.4)
+    assert len(plans.fill(lambda text: len(text.split()), 25).split()) == 25
+    found = plans.replace_hits(list("abcde"), list("vwxyz"), Random(1), 0.4)
     assert sum(hit in "vwxyz" for hit in found) == 2
     assert all(hit == old for hit, old in zip(found, "abcde", strict=True) if hit in "abcde")
 
 
-@pytest.mark.parametrize("name", ["fuller~noise", "full~shade", "lead~noise", "markers~noise", "no-tree~random-trees"])
+@pytest.mark.parametrize(
+    "name", ["fuller~noise", "written~shade", "lead~noise", "markers~noise", "written-no-plan~noise"]
+)
 def test_what_cannot_be_perturbed_is_refused(name: str) -> None:
     with pytest.raises(ConfigError):
         find_system(name)
     with pytest.raises(ConfigError, match="rate"):
-        find_system("full~noise@2")
+        find_system("written~noise@2")
 
 
 # --- in a run -------------------------------------------------------------------------------------
@@ -154,6 +156,8 @@ async def test_the_writer_reads_the_damaged_structure_and_the_rest_is_not_asked_
     assert paper_scripts.fenced(first[3], "plan") == [f"Then close. Answer this first: {questions[0]}"]
     assert "RHETORICAL GRAPH" not in said["paper~filler"]
     assert "care before you write" in said["paper~filler"]
+    # Each change is made to the run itself, not to what an earlier change has left.
+    assert "CHUNK[2] -> CHUNK[1]: CONTRASTS_WITH" in said["paper~plan-shuffled"]
     assert questions[1] in paper_scripts.fenced(first[5], "plan")[0]
     graphs = [r for name, r in asked if name == "graph"]
     assert len(graphs) <= 4  # one for each question's own run and one for each plan that is lent
@@ -162,27 +166,35 @@ async def test_the_writer_reads_the_damaged_structure_and_the_rest_is_not_asked_
 good = paper_scripts.model()
 
 
-def test_a_perturbation_that_no_model_reads_is_not_run() -> None:
-    read = ["full", "no-graph", "full~noise@0.5", "paper~edges-turned", "paper~plan-shuffled", "verbatim~random-trees"]
-    unread = ["full~edges-permuted", "full~random-trees", "full~other-plan", "full~filler", "raptor~plan-shuffled"]
+def test_a_perturbation_of_what_a_system_does_not_read_is_not_run() -> None:
+    read = [
+        *("written", "written-standard", "written~noise@0.5", "written~relations-permuted", "written~other-plan"),
+        *("paper~edges-turned", "paper~plan-shuffled", "verbatim~random-trees"),
+    ]
+    unread = [
+        *("written~edges-permuted", "written~random-trees", "written~filler", "paper~relations-permuted"),
+        *("raptor~plan-shuffled", "standard~only-statements"),
+    ]
     skipped = find_skipped([*read, *unread], has_llm=True)
     assert list(skipped) == unread
     assert all("preset=paper" in why and "unchanged run" in why for why in skipped.values())
-    assert list(find_skipped([*read, *unread], has_llm=False)) == ["paper~edges-turned", "paper~plan-shuffled"]
+    local = ["standard~noise", "verbatim~other-plan", "verbatim~two-calls"]
+    without = find_skipped([*read, *unread, *local], has_llm=False)
+    assert without.keys() & {*local, *read} == {*local[2:], *(n for n in read if n.startswith(("written", "paper")))}
 
 
 async def test_what_a_model_does_not_read_is_named_in_the_run_and_not_billed(
     pipeline: Pipelines, tmp_path: Path
 ) -> None:
-    wanted = suite("lay-summaries", limit=1, systems=["full", "full~edges-permuted"], metrics=["rougeL"])
+    wanted = suite("lay-summaries", limit=1, systems=["written", "written~edges-permuted"], metrics=["rougeL"])
     with ScriptedServer(model()) as server:
         current = session(pipeline(llm=server.base_url), tmp_path, wanted)
         done = await current.run(tmp_path / "run", concurrency=1)
         bills = await current.bill()
-    assert list(done.systems) == ["full"]
-    assert "statements" in done.skipped["full~edges-permuted"]
+    assert list(done.systems) == ["written"]
+    assert "statements" in done.skipped["written~edges-permuted"]
     assert done.finished
-    assert [bill.system for bill in bills] == ["full"]
+    assert [bill.system for bill in bills] == ["written"]
 
 
 async def test_noise_takes_the_places_of_chunks_that_were_found(pipeline: Pipelines, tmp_path: Path) -> None:

@@ -15,7 +15,8 @@ from tests.eval.helpers import answer_toy, toy
 from tests.graphs.scripts import model, turn_of
 from tests.servers.scripted import Body, Scripted, ScriptedServer
 
-ABLATIONS = ["full", "no-tree", "no-graph", "no-plan"]
+ABLATIONS = ["written", "written-no-relations", "written-no-plan", "written-standard"]
+LOCAL = ["verbatim", "verbatim~random-trees", "standard", "lead"]
 QUESTIONS = ("Does vitamin D prevent influenza?", "Did other trials see an effect of vitamin D?", "Who took vitamin D?")
 DOWN = Scripted("The model is gone.", status=503)
 
@@ -62,22 +63,38 @@ def turns(server: ScriptedServer) -> list[str]:
 
 @pytest.mark.parametrize("concurrency", [1, 4])
 async def test_every_system_answers_every_question_once(pipeline: Pipelines, tmp_path: Path, concurrency: int) -> None:
-    names = ["no-plan", "lead", *ABLATIONS[:3], "standard", "standard-hybrid", "product", "full-context"]
+    names = ["verbatim~random-trees", "lead", "verbatim", "standard", "standard-hybrid", "full-context"]
     records = await answer_toy(pipeline(), tmp_path, toy(*QUESTIONS), names, concurrency=concurrency)
     assert Counter(pairs(records)) == Counter((f"q{i}", n) for i in (1, 2, 3) for n in names)
     assert [pairs((r,)) for r in records if r.error or not r.answer] == []
 
 
 async def test_the_switches_of_a_system_reach_the_graph(pipeline: Pipelines, tmp_path: Path) -> None:
-    names = [*ABLATIONS, "standard", "full-context", "lead"]
-    found = {r.system: r for r in await answer_toy(pipeline(), tmp_path, toy(QUESTIONS[0]), names)}
+    names = [*ABLATIONS, "standard", "full-context", "verbatim"]
+    with ScriptedServer(model()) as server:
+        rag = pipeline(llm=server.base_url)
+        found = {r.system: r for r in await answer_toy(rag, tmp_path, toy(QUESTIONS[0]), names)}
     engines = {n: {s.stage: s.engine for s in r.ledger.stages} for n, r in found.items()}
-    assert {n for n, e in engines.items() if e.get("relate") == "off"} == {"no-graph", "standard", "full-context"}
-    assert {n for n, e in engines.items() if e.get("plan") == "off"} == {"no-plan", "standard", "full-context"}
-    assert {n for n, r in found.items() if r.plan} == {"full", "no-tree", "no-graph"}
+    plain = {"written-standard", "standard", "full-context"}
+    assert {n for n, e in engines.items() if e.get("relate") == "off"} == plain
+    assert {n for n, r in found.items() if r.plan} == {"written", "written-no-relations", "verbatim"}
     # Its own documents in their order, and nothing else.
     assert [p.doc for p in found["full-context"].evidence] == ["trial", "survey"]
-    assert {p.doc for p in found["full"].evidence} == {"trial", "survey", "tides"}
+    assert {p.doc for p in found["standard"].evidence} == {"trial", "survey", "tides"}
+    # What switches a part off reads the passages of the whole system.
+    assert len({found[name].evidence for name in ABLATIONS}) == 1
+
+
+@pytest.mark.parametrize(("top_k", "read"), [(None, 3), (2, 2)])
+async def test_passages_are_as_many_as_users_get_or_as_the_suite_says(
+    pipeline: Pipelines, tmp_path: Path, top_k: int | None, read: int
+) -> None:
+    with ScriptedServer(model()) as server:
+        rag, names = pipeline(llm=server.base_url), ["written", "written+top_k=1"]
+        written, one = await answer_toy(rag, tmp_path, toy(QUESTIONS[0]), names, top_k=top_k)
+    assert (len(written.evidence), len(one.evidence)) == (read, 1)
+    counts = next(stage.counts for stage in written.ledger.stages if stage.stage == "rerank")
+    assert counts == ({} if top_k else {"candidates": 3, "kept": 3})  # of up to 40, the best 20
 
 
 async def test_lead_is_the_first_sentences_of_the_own_documents_without_headings(
@@ -116,10 +133,10 @@ async def test_a_question_that_cannot_be_asked_becomes_a_record_and_the_others_g
     pipeline: Pipelines, tmp_path: Path
 ) -> None:
     benchmark = toy("Does vitamin D " * 200 + "prevent flu?", QUESTIONS[0])
-    records = await answer_toy(pipeline(), tmp_path, benchmark, [*ABLATIONS, "standard", "lead"], metrics=[Length()])
-    assert len(records) == 12
+    records = await answer_toy(pipeline(), tmp_path, benchmark, LOCAL, metrics=[Length()])
+    assert len(records) == 8
     failed = [r for r in records if r.error]
-    assert Counter(pairs(tuple(failed))) == Counter(("q1", n) for n in [*ABLATIONS, "standard"])
+    assert Counter(pairs(tuple(failed))) == Counter(("q1", n) for n in LOCAL if n != "lead")
     assert all(r.error.startswith("QueryError: ") and r.answer == "" for r in failed)
     assert {r.scores["length"] for r in failed} == {0.0}  # no answer is a wrong answer, not a missing one
 
@@ -129,8 +146,9 @@ async def test_a_question_that_cannot_be_asked_becomes_a_record_and_the_others_g
 
 @pytest.mark.parametrize("after", [0, 2, 4])
 async def test_after_the_endpoints_death_the_same_run_goes_on(pipeline: Pipelines, tmp_path: Path, after: int) -> None:
-    # One call for each of full, no-plan and standard: six over both questions.
-    benchmark, names, mortal = toy(*QUESTIONS[:2]), ["full", "no-plan", "standard", "lead"], Mortal(after)
+    # One call for each system but the lead: six over both questions.
+    names = ["written", "written-no-plan", "standard", "lead"]
+    benchmark, mortal = toy(*QUESTIONS[:2]), Mortal(after)
     with ScriptedServer(mortal) as server:
         rag = pipeline(llm=server.base_url)
         with pytest.raises(ModelUnavailableError, match="run the same command again"):
@@ -164,7 +182,7 @@ async def test_a_stand_ins_answer_is_never_recorded(
 
 
 async def test_a_cancelled_run_goes_on_where_it_stopped(pipeline: Pipelines, tmp_path: Path) -> None:
-    rag, benchmark, names = pipeline(), toy(*QUESTIONS), [*ABLATIONS, "standard"]
+    rag, benchmark, names = pipeline(), toy(*QUESTIONS), LOCAL
     task = asyncio.create_task(answer_toy(rag, tmp_path, benchmark, names, concurrency=2))
     while not (tmp_path / "run" / "samples.jsonl").is_file() or not lines(tmp_path):
         await asyncio.sleep(0.002)
@@ -172,7 +190,7 @@ async def test_a_cancelled_run_goes_on_where_it_stopped(pipeline: Pipelines, tmp
     with pytest.raises(asyncio.CancelledError):
         await task
     before = lines(tmp_path)
-    assert 0 < before.count(b"\n") < 15
+    assert 0 < before.count(b"\n") < 12
     records = await answer_toy(rag, tmp_path, benchmark, names)
     assert lines(tmp_path).startswith(before)
     assert Counter(pairs(records)) == Counter((f"q{i}", n) for i in (1, 2, 3) for n in names)
@@ -182,7 +200,7 @@ async def test_a_cancelled_run_goes_on_where_it_stopped(pipeline: Pipelines, tmp
 
 
 @pytest.mark.parametrize("cached", [False, True])
-async def test_ablations_share_one_graph_also_when_an_earlier_session_recorded_full(
+async def test_ablations_share_one_run_also_when_an_earlier_session_recorded_it(
     pipeline: Pipelines, tmp_path: Path, cached: bool
 ) -> None:
     mortal = Mortal(2)
@@ -191,12 +209,12 @@ async def test_ablations_share_one_graph_also_when_an_earlier_session_recorded_f
         with pytest.raises(ModelUnavailableError):
             await answer_toy(rag, tmp_path, toy(QUESTIONS[0]), ABLATIONS)
         before = lines(tmp_path)
-        assert before.count(b"\n") == 2  # no-tree has the answer of full
+        assert before.count(b"\n") == 2
         server.requests.clear()
         mortal.left = 100
         records = await answer_toy(rag, tmp_path, toy(QUESTIONS[0]), ABLATIONS)
-        # With a cache of replies, what was asked is not asked again; without one the full run is made once more.
-        paid = {"answer": 2} if cached else {"both": 1, "statements": 1, "answer": 2}
+        # With a cache of replies, what was asked is not asked again; without one the whole system runs once more.
+        paid = {"both": 1, "answer": 1} if cached else {"both": 2, "answer": 1}
         assert Counter(turns(server)) == Counter(paid)
     assert lines(tmp_path).startswith(before)
     assert pairs(records) == [("q1", n) for n in ABLATIONS]

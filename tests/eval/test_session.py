@@ -59,14 +59,14 @@ async def test_a_published_run_holds_no_path_no_host_and_no_text_of_the_data(
     rag: DiscoRAG, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DISCO_RAG_DATA", str(FIXTURES))
-    wanted = suite("lay-summaries", limit=1, systems=["full", "lead", "paper-standard"])
+    wanted = suite("lay-summaries", limit=1, systems=["verbatim", "lead", "paper-standard"])
     models = {m: tmp_path / "models" / m for m in ("bertscore", "summac")}
     done = await run(rag, tmp_path, wanted, **models)
-    assert done.systems["full"].missing["bertscore"].startswith("bertscore holds no model")
+    assert done.systems["verbatim"].missing["bertscore"].startswith("bertscore holds no model")
     published = (tmp_path / "run" / "run.json").read_text("utf-8") + report([tmp_path / "run"])
     for private in (str(tmp_path), str(FIXTURES), str(Path.home()), str(Path.cwd()), socket.gethostname()):
         assert private not in published
-    record = next(r for r in load_run(tmp_path / "run")[1] if r.system == "full")
+    record = next(r for r in load_run(tmp_path / "run")[1] if r.system == "verbatim")
     texts = [*record.answer.split(". "), record.plan[:40], session(rag, tmp_path, wanted).benchmark.samples[0].query]
     assert len(texts) > 3
     assert not [t for t in texts if len(t) < 20 or t in published]

@@ -22,7 +22,7 @@ about: made up
 dataset: nq-open-oracle
 path: toy.jsonl
 retrieval: pooled
-systems: [full, standard]
+systems: [verbatim, standard]
 metrics: [exact_match]
 main: [exact_match]
 """
@@ -75,7 +75,7 @@ def test_a_suite_file_can_be_anywhere(tmp_path: Path) -> None:
     [
         (BODY + "colour: red\n", r"toy\.yaml: colour: Extra inputs"),
         (BODY.replace("retrieval: pooled", "retrieval: mine"), r"toy\.yaml: retrieval"),
-        (BODY.replace("standard]", "fuller]"), r"There are no systems \['fuller'\].*full, no-tree"),
+        (BODY.replace("standard]", "fuller]"), r"There are no systems \['fuller'\].*auto, written"),
         (BODY.replace("main: [exact_match]", ""), r"toy\.yaml: main: Field required"),
         ("name: [", r"toy\.yaml is not YAML"),
         ("just text\n", r"toy\.yaml: Input should be"),
@@ -98,7 +98,7 @@ def test_options_make_another_system_also_of_one_that_resumes_a_run_and_of_one_t
         "node_scores": "bm25",
         "evidence_tokens": None,
     }
-    assert find_system("no-plan+retriever=hybrid").of == "full+retriever=hybrid"
+    assert find_system("written-no-plan+top_k=10").of == "written+top_k=10"
     assert find_system("paper+top_k=5~noise@0.2").of == "paper+top_k=5"
     with pytest.raises(ConfigError, match=r"raptor\+colour=red: There is no option 'colour'"):
         find_system("raptor+colour=red")

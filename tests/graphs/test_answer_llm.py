@@ -127,7 +127,7 @@ async def test_a_quotation_that_no_passage_has_is_dropped_and_counted(opened: Op
     assert (counts["dropped_quotations"], counts["dropped_statements"]) == (1, 1)
 
 
-def test_what_is_switched_off_is_not_asked_for_or_not_told(opened: Opened) -> None:
+def test_what_is_switched_off_is_not_asked_for_and_the_answer_still_comes_in_one_call(opened: Opened) -> None:
     with ScriptedServer(model()) as server:
         rag = opened(server)
         no_graph = rag.ask(QUERY, use_graph=False)
@@ -135,12 +135,17 @@ def test_what_is_switched_off_is_not_asked_for_or_not_told(opened: Opened) -> No
         rag.ask(QUERY, use_tree=False, use_graph=False, use_plan=False)
         turns = [turn_of(r) for r in server.requests]
         prompts = [prompt_of(r) for r in server.requests]
-    assert turns == ["statements", "answer", "statements", "answer", "answer"]
-    assert "and nothing decides between them" not in prompts[1]
-    assert no_graph.graph is None
-    assert "and nothing decides between them" in prompts[3]
+    assert turns == ["both", "both", "answer"]
+    assert [('"relations"' in p, "CONTRADICTS" in p, '"order"' in p) for p in prompts] == [
+        (False, False, True),
+        (True, True, False),
+        (False, False, False),
+    ]
+    assert no_graph.graph is None  # though the scripted model relates its statements without being asked
+    assert no_plan.graph is not None
     assert no_plan.answer.plan is None
-    assert "by a plan" not in prompts[4]
+    assert no_graph.draft == no_plan.draft == ANSWER
+    assert "by a plan" not in prompts[2]
 
 
 async def test_a_person_who_edits_the_plan_changes_what_the_writer_reads(opened: Opened) -> None:

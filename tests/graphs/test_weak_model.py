@@ -60,6 +60,8 @@ async def test_what_a_model_thinks_is_neither_shown_nor_in_the_answer(opened: Op
 
 def test_a_server_that_continues_every_list_as_long_as_it_may_still_gets_an_answer(opened: Opened) -> None:
     script: Script = lambda body: greedy(body) if turn_of(body) == "statements" else model()(body)  # noqa: E731
-    result, _ = ask(opened, script, use_graph=False)
+    with ScriptedServer(script) as server:
+        result = opened(server, context_tokens=3200).ask(QUERY, retriever="dense", top_k=3)
+    assert {turn_of(r) for r in server.requests} == {"statements", "answer"}  # a schema is sent with the first only
     assert result.draft == ANSWER
     assert WITHOUT_MODEL not in [fallback for _, _, fallback in failures(result)]

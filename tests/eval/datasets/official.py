@@ -26,6 +26,7 @@ FILES = {
     "quality": "quality/QuALITY.part.htmlstripped.dev",
     "scinews": "scinews/test.json",
     "triviaqa": "triviaqa/retrieved_pooled.jsonl",
+    "wikicontradict": "contradiction/wikicontradict/wiki_contradict_refined.jsonl",
 }
 GONE = object()
 """In place of a value: the field is removed."""

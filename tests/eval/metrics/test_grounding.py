@@ -3,6 +3,7 @@ import pytest
 from discorag.schema.values import Span
 from eval.metrics.base import Given
 from eval.metrics.grounding import GoldPrecision, GoldUsed, Supported, touches
+from eval.metrics.registry import PLAIN
 from eval.sample import DocSpan, Gold, Sample
 
 
@@ -33,6 +34,10 @@ async def test_gold_used_counts_pieces_and_gold_precision_stretches() -> None:
     assert await GoldUsed().score(given([at(10, 60)], [A, B])) == 50.0  # a of {a, b}
     assert await GoldUsed().score(given([at(0, 50, "e"), at(210, 290)], [A, B])) == 50.0  # b twice
     assert await GoldUsed().score(given([], [A])) == 0.0
+    everything = PLAIN["gold_all_used"]
+    assert await everything.score(given([at(10, 60)], [A, B])) == 0.0
+    assert await everything.score(given([at(10, 60), at(210, 290)], [A, B])) == 100.0
+    assert await everything.score(given([], [])) is None
     used = [at(0, 40), at(500, 600), at(210, 290), at(700, 800)]
     assert await GoldPrecision().score(given(used, [A, B])) == 50.0  # 2 of 4
     assert await GoldPrecision().score(given([], [A])) == 0.0

@@ -1,0 +1,87 @@
+"""Changed graphs over statements, and plans over them that know nothing of the question."""
+
+from collections.abc import Mapping
+from itertools import combinations
+from random import Random
+
+from discorag.schema.statements import (
+    Statement,
+    StatementGraph,
+    StatementPlan,
+    StatementRelation,
+    StatementRole,
+    plan_in_order,
+)
+from eval.controls.drawing import draw
+
+
+def keep_all(graph: StatementGraph, _: Random, __: float) -> StatementGraph:
+    """Nothing is changed: the answer is written again, in a call that reads the statements instead of finding them."""
+    return graph
+
+
+def permute_relations(graph: StatementGraph, random: Random, _: float) -> StatementGraph:
+    """The same relations between other statements: as many, with the same labels, words and shape.
+
+    The result is another graph wherever the statements can be exchanged so that it is.
+    """
+    numbers = list(graph.by_number)
+    moved = _joining(graph, dict(zip(numbers, random.sample(numbers, len(numbers)), strict=True)))
+    if _is_same(moved, graph):
+        # Exchanges of two make up every permutation: if none of them changes the graph, none does.
+        exchanged = (_joining(graph, {a: b, b: a}) for a, b in combinations(numbers, 2))
+        moved = random.choice([g for g in exchanged if not _is_same(g, graph)] or [graph])
+    return moved
+
+
+def remove_relations(graph: StatementGraph, random: Random, rate: float) -> StatementGraph:
+    """Relations are missing."""
+    chosen = draw(len(graph.relations), random, rate)
+    return _with_relations(graph, [r for i, r in enumerate(graph.relations) if i not in chosen])
+
+
+def only_statements(graph: StatementGraph, _: Random, __: float) -> StatementGraph:
+    """The statements alone, numbered in the order of the passages, without relations and roles."""
+    ordered = sorted(graph.statements, key=_place)
+    alone = (s.model_copy(update={"number": n, "role": StatementRole.ANSWERS}) for n, s in enumerate(ordered, start=1))
+    return StatementGraph(statements=tuple(alone), missing=graph.missing, dropped=graph.dropped)
+
+
+def borrow_plan(
+    graph: StatementGraph, plan: StatementPlan, other: StatementGraph, its_plan: StatementPlan
+) -> StatementPlan:
+    """The statements of ``plan`` in the order and the steps of another question's plan.
+
+    Statements are exchanged by their places among the passages: where the other plan begins with the statement that is
+    the third of its own in that order, this one begins with its third. Those that the other plan has no place for come
+    last, each in a step of its own.
+    """
+    theirs = {n: rank for rank, n in enumerate(_in_text_order(other, its_plan))}
+    own = dict(enumerate(_in_text_order(graph, plan)))
+    order = [[own.pop(rank) for n in step.statements if (rank := theirs[n]) in own] for step in its_plan.steps]
+    return plan_in_order(graph, [*filter(None, order), *([n] for n in own.values())])
+
+
+def _in_text_order(graph: StatementGraph, plan: StatementPlan) -> list[int]:
+    return sorted(plan.numbers, key=lambda number: _place(graph.by_number[number]))
+
+
+def _place(statement: Statement) -> tuple[int, int]:
+    """The first passage that a statement quotes, and where in it."""
+    return min((q.passage, q.spans[0].start) for q in statement.quotations)
+
+
+def _joining(graph: StatementGraph, other: Mapping[int, int]) -> StatementGraph:
+    """The graph with relations between the statements that take the places of others."""
+    moved = [r.joining(other.get(r.source, r.source), other.get(r.target, r.target)) for r in graph.relations]
+    return _with_relations(graph, moved)
+
+
+def _with_relations(graph: StatementGraph, relations: list[StatementRelation]) -> StatementGraph:
+    return StatementGraph(
+        statements=graph.statements, relations=tuple(relations), missing=graph.missing, dropped=graph.dropped
+    )
+
+
+def _is_same(a: StatementGraph, b: StatementGraph) -> bool:
+    return set(a.relations) == set(b.relations)
