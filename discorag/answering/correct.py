@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any
 
 from discorag.answering.json_replies import json_object
-from discorag.answering.passages import fenced, source_name
 from discorag.answering.plans import plan_block
 from discorag.answering.reader import ReaderModel, question_block
 from discorag.answering.statements import Collected, dicts_of, number_of
@@ -16,7 +15,9 @@ from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence, Outcome
 from discorag.schema.ledger import Failure
 from discorag.schema.values import Span
 from discorag.text.citations import references, without_references, without_unknown
+from discorag.text.fences import fenced
 from discorag.text.sentences import sentence_spans
+from discorag.text.sources import source_name
 
 STAGE = "correct"
 _TOKENS = 160

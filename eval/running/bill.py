@@ -23,7 +23,7 @@ EDU_TOKENS = 11
 _CHUNK = re.compile(r"^CHUNK\[\d+\]:$", re.MULTILINE)
 _PASSAGE = re.compile(r"^<passage\S* (\d+)>\n(?:(?:Source|Continues): .*\n)*(.+)$", re.MULTILINE)
 _QUOTED = 60
-"""Characters of a quotation."""
+"""Most characters of a quotation, up to the end of a word."""
 ASSUMED = {"relate": 900, "merge": 700, "plan": 180, "generate": 260, "correct": 80}
 """Assumed tokens of a reply by stage, if the one made here is shorter; limited by the request's own limit.
 
@@ -159,7 +159,8 @@ class CountingModel(LanguageModel):
 
 def _statements(prompt: str) -> str:
     """A statement for each passage, as many as there may be, which quotes the beginning of its first line."""
-    quoted = [(int(n), text[:_QUOTED]) for n, text in _PASSAGE.findall(prompt)][:MOST_STATEMENTS]
+    begun = [(int(n), text[:_QUOTED].rpartition(" ")[0] or text) for n, text in _PASSAGE.findall(prompt)]
+    quoted = begun[:MOST_STATEMENTS]
     statements = [
         {"id": n, "says": "Something", "role": "answers", "quotations": [{"passage": n, "text": text}]}
         for n, text in quoted
