@@ -1,12 +1,14 @@
 """The four baselines: what each call holds, what becomes of it, and what happens when it fails."""
 
+# LangGraph leaves its own generics open:
+# pyright: reportUnknownMemberType=false
 import re
 from pathlib import Path
 
 import pytest
 
 from discorag import AskResult, DiscoRAG
-from discorag.config import EncoderSettings, LlmSettings, Settings, StoreSettings
+from discorag.config import Settings
 from discorag.generation.prompted.paper import MARKERS
 from discorag.models.tokens import PackagedTokens
 from discorag.schema.errors import ConfigError, InputError
@@ -139,9 +141,10 @@ def test_fig_13_documents_are_cut_to_the_context_and_again_where_the_model_count
         return f"ANSWER: {ANSWER}"
 
     with ScriptedServer(respond) as server:
-        llm = LlmSettings(base_url=server.base_url, model="m", cache=None, context_tokens=CONTEXT, api_key="key")
-        encoder = EncoderSettings(base_url=server.base_url, model="hashed", api_key="key")
-        with DiscoRAG(Settings(store=StoreSettings(kind="memory"), llm=llm, encoder=encoder)) as rag:
+        named = {"base_url": server.base_url, "model": "hashed", "api_key": "key"}
+        llm = {**named, "cache": None, "context_tokens": CONTEXT}
+        settings = Settings.model_validate({"store": {"kind": "memory"}, "llm": llm, "encoder": named})
+        with DiscoRAG(settings) as rag:
             rag.ingest(folder, parser="none", retriever="dense")
             [document] = rag.documents()
             results = [rag.ask(query, baseline="full-context") for query in ("营业收入？", QUERY)]

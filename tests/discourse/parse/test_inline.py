@@ -56,8 +56,9 @@ def test_no_mark_stands_inside_a_table_a_list_or_code(edus: list[str], marked: s
         starts[i] = text.index(edu, starts[i - 1] + len(edus[i - 1]))
     spans = tuple(Span(start=s, end=s + len(e)) for s, e in zip(starts, edus, strict=True))
     n = len(edus)
-    joint = {"relation": Relation.JOINT, "nuclearity": Nuclearity.NN}
-    tree = RstTree(edus=spans, splits=tuple(Split(start=i, mid=i + 1, end=n, **joint) for i in range(n - 1)))
+    joint = Split(start=0, mid=1, end=n, relation=Relation.JOINT, nuclearity=Nuclearity.NN)
+    splits = (joint.model_copy(update={"start": i, "mid": i + 1}) for i in range(n - 1))
+    tree = RstTree(edus=spans, splits=tuple(splits))
     assert mark(text, tree, offset=0) == marked
 
 
