@@ -92,10 +92,10 @@ async def test_the_trees_of_the_documents_are_billed_once_and_the_papers_questio
 
 
 async def test_a_correction_is_billed_as_if_every_answer_needed_one(rag: DiscoRAG, tmp_path: Path) -> None:
-    found = await bills(rag, tmp_path, "full", "full+correct=true")
+    found = await bills(rag, tmp_path, "written", "written+correct=true")
     assert {name: (bill.calls, bill.at_most) for name, bill in found.items()} == {
-        "full": (3, False),
-        "full+correct=true": (6, True),
+        "written": (3, False),
+        "written+correct=true": (6, True),
     }
 
 
