@@ -25,9 +25,8 @@ RESULTS = Path("eval/results/bills.json")
 HOME = Path(".disco-rag/eval")
 SYSTEMS = ("written", "written-standard", "standard", "full-context")
 QUESTIONS = {
-    **dict.fromkeys(("asqa", "quality", "qmsum", "fairytaleqa", "hotpotqa", "lay-summaries"), 10),
-    "qasper": 20,
-    "loong": 4,
+    **dict.fromkeys(("asqa", "qasper", "quality", "qmsum", "fairytaleqa", "hotpotqa", "lay-summaries"), 5),
+    "loong": 2,
 }
 """Questions of each suite. Documents of Loong are long: no full context is counted, which would be cut anyway."""
 

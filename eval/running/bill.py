@@ -159,8 +159,8 @@ class CountingModel(LanguageModel):
 
 def _statements(prompt: str) -> str:
     """A statement for each passage, as many as there may be, which quotes the beginning of its first line."""
-    begun = [(int(n), text[:_QUOTED].rpartition(" ")[0] or text) for n, text in _PASSAGE.findall(prompt)]
-    quoted = begun[:MOST_STATEMENTS]
+    found: list[tuple[str, str]] = _PASSAGE.findall(prompt)[:MOST_STATEMENTS]
+    quoted = [(int(n), (text + " ")[:_QUOTED].rpartition(" ")[0] or text[:_QUOTED]) for n, text in found]
     statements = [
         {"id": n, "says": "Something", "role": "answers", "quotations": [{"passage": n, "text": text}]}
         for n, text in quoted
