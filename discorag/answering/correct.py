@@ -84,7 +84,7 @@ async def correct_sentences(
     kept, failures = await fitting_passages(inputs, reader, numbers, prompt_over, least=0)
     limit = min(_TOKENS * (1 + len(marked)), await reader.answer_limit())
     request = reader.request(STAGE, prompt_over(kept), partial(_corrections, inputs=inputs), limit)
-    reply = await reader.model.complete(replace(request, schema=_schema(len(marked))))
+    reply = await reader.model.complete(replace(request, schema=corrections_schema(len(marked))))
     outcome = outcome_of(STAGE, reply).holding(_corrected(draft, marked, reply.value))
     return replace(outcome, failures=(*failures, *outcome.failures))
 
@@ -136,7 +136,8 @@ def _prompt(
     )
 
 
-def _schema(most: int) -> dict[str, Any]:
+def corrections_schema(most: int) -> dict[str, Any]:
+    """The JSON schema of a reply with so many sentences at most."""
     number, text = {"type": "integer", "minimum": 1, "maximum": most}, {"type": "string"}
     sentence = {"properties": {"number": number, "text": text}, "required": ["number", "text"]}
     items = {"type": "object", **sentence, "additionalProperties": False}

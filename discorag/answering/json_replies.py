@@ -18,22 +18,23 @@ def json_object(text: str, key: str) -> dict[str, Any]:
         ValueError: The reply has no such object.
     """
     for repaired in (str, json_in):
-        for found in _objects(repaired(text)):
-            if key in found:
-                return found
+        if found := object_in(repaired(text), key):
+            return found[0]
     raise ValueError(f'The reply has no JSON object with "{key}". Write that object and nothing else.')
 
 
-def _objects(text: str) -> Iterator[dict[str, Any]]:
+def object_in(text: str, key: str) -> tuple[dict[str, Any], int] | None:
+    """The first object with ``key`` that is JSON as it stands, and where it ends."""
     at = text.find("{")
     while at >= 0:
         try:
             found, end = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
             found, end = None, at + 1
-        if isinstance(found, dict):
-            yield cast("dict[str, Any]", found)
+        if isinstance(found, dict) and key in found:
+            return cast("dict[str, Any]", found), end
         at = text.find("{", end)
+    return None
 
 
 def whole_items(text: str, key: str) -> str:

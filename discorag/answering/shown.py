@@ -39,7 +39,8 @@ class Shown:
     def rest(self) -> str:
         """Return what was held back, at the end; "" for JSON without prose, which is refused."""
         with suppress(ValueError):
-            text = self._normal(prose_in(without_fences(self._held)) if not self._before else self._held)
+            held = without_fences(self._held)
+            text = self._normal(held if self._before else prose_in(held))
             return self._show(text, len(text))
         return ""
 

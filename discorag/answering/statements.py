@@ -165,7 +165,7 @@ class StatementReader:
     def statement(self, item: dict[str, Any]) -> Statement | None:
         """A statement under the number that it will have; None if nothing that it quotes is found."""
         says = " ".join(str(item.get("says") or item.get("statement") or "").split())[:LONGEST_SAYS]
-        given = dicts_of(item.get("quotations") or item.get("quotes") or [])
+        given = _quoted(item.get("quotations") or item.get("quotes") or [])
         quotations = tuple(q for quoted in given if (q := self.quotation(quoted)))
         self.count(quotations=len(given) - len(quotations))
         if not says or not quotations:
@@ -297,6 +297,12 @@ def dicts_of(given: Any) -> list[dict[str, Any]]:
     """The objects in a list, or the one that stands for it."""
     items = cast("list[Any]", given) if isinstance(given, list) else [given]
     return [cast("dict[str, Any]", item) for item in items if isinstance(item, dict)]
+
+
+def _quoted(given: Any) -> list[dict[str, Any]]:
+    """The quotations of a statement, which may be its words alone."""
+    items = cast("list[Any]", given) if isinstance(given, list) else [given]
+    return dicts_of([{"text": item} if isinstance(item, str) else item for item in items])
 
 
 def numbers_of(given: Any) -> list[int]:

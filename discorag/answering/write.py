@@ -36,10 +36,14 @@ class UnknownPassageError(InvalidOutputError):
     """A sentence of an answer cites a passage that does not exist."""
 
 
-_LABEL = re.compile(
-    r"\A[\s*_#]*(?:(?:here is|here's|now) )?(?:the |my )?(?:final )?answer(?: to the question)?[\s*_]*:[\s*_]*",
+_WORDS = r"(?:answer|antwort|respuesta|réponse|risposta|resposta|ответ|答案|回答|答え|답변)"
+LABEL = re.compile(
+    r"\A(?:\\n|[\s*_#])*(?:(?:here is|here's|now) )?(?:the |my |final )*"
+    + _WORDS
+    + r"(?: to the question)?[ *_]*(?:[:：]|\n)[\s*_]*",
     re.IGNORECASE,
 )
+"""What models write before an answer."""
 
 
 def write_answer(inputs: AnswerInputs, collected: Collected, reader: ReaderModel) -> AsyncIterator[str | Outcome[str]]:
@@ -209,7 +213,7 @@ def read_answer(text: str, inputs: AnswerInputs) -> str:
         ValueError: The answer says nothing.
     """
     passages = [chunk.text for chunk in inputs.chunks]
-    answer = without_unknown(_LABEL.sub("", cited_text(text, passages)), passages).strip()
+    answer = without_unknown(LABEL.sub("", cited_text(text, passages)), passages).strip()
     if not any(c.isalnum() for c in without_references(answer, chunks=len(passages))):
         raise ValueError("The output says nothing.")
     return answer

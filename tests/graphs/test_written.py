@@ -112,6 +112,24 @@ def test_what_a_small_context_does_not_hold_at_once_is_read_in_several_calls(pip
     assert turns[-1] == "answer"
 
 
+def test_a_call_that_the_server_refuses_as_too_long_is_made_in_several(pipeline: Pipelines) -> None:
+    said = "This model's maximum context length is 4096 tokens. However, you requested 4200 tokens."
+
+    def respond(body: Body) -> Scripted | str:
+        is_long = turn_of(body) == "both" or len(passages_in(body)) > 4
+        return Scripted(said, status=400) if is_long else model()(body)
+
+    with ScriptedServer(respond) as server:
+        rag = pipeline(llm=server.base_url)
+        rag.ingest(EXAMPLES / "vitamin-d")
+        result = rag.ask(FLU)
+        read = [n for r in server.requests if turn_of(r) == "statements" for n in passages_in(r)]
+    assert set(read) == set(range(1, len(result.hits) + 1))
+    assert (result.ledger.failures, result.model_failed) == ((), False)
+    assert result.answer.statements is not None
+    assert result.draft.startswith("Daily vitamin D")
+
+
 # --- while the model writes, and when it fails ------------------------------------------------------------------------
 
 

@@ -1,6 +1,7 @@
 """Our gateway against a real vLLM. A model of 135 million parameters writes nonsense: not quality is tested here."""
 
 import asyncio
+import re
 import time
 import uuid
 from collections.abc import AsyncGenerator
@@ -9,7 +10,10 @@ from typing import Any, cast
 
 import pytest
 
+from discorag.answering.correct import corrections_schema
+from discorag.answering.statements import merge_schema, statements_schema
 from discorag.config import LlmSettings
+from discorag.models.chat import ChatClient
 from discorag.models.gateway import Gateway
 from discorag.models.protocol import Message, Request
 from discorag.schema.errors import ContextTooLongError, ModelError, ModelRejectedError
@@ -29,6 +33,17 @@ async def test_beams_are_accepted_and_what_they_write_without_the_schema_is_caug
     reply = await gateway.complete(fruit_request(schema=ONLY_FIG, max_tokens=40, beam_width=2))
     assert reply.value == Fruit(name="fig", count=7)
     assert (reply.usage.calls, reply.usage.repairs, reply.usage.beams_refused) == (2, 1, 0)
+
+
+@pytest.mark.parametrize(
+    "schema", [statements_schema(3), merge_schema(4), corrections_schema(2)], ids=["statements", "merge", "corrections"]
+)
+async def test_our_schemas_are_accepted_and_kept(llm: LlmSettings, schema: dict[str, Any]) -> None:
+    client = ChatClient(llm)
+    draft = await client.send(text_request("Write the JSON object.", schema=schema, max_tokens=48))
+    first = next(iter(schema["properties"]))
+    assert re.match(rf'\s*\{{\s*"{first}"\s*:\s*\[', draft.text)
+    assert client.refused == {}
 
 
 async def test_tokens_taken_from_the_prefix_cache_are_the_whole_blocks_of_the_turn_before(
