@@ -292,6 +292,9 @@ class ApiSettings(_Section):
         ge=0,
         description="On SIGTERM, seconds for requests in progress to end; the process exits ten seconds later at most.",
     )
+    access_log: bool | None = Field(
+        default=None, description="Log every request, and what it reads and changes. None: if there are keys."
+    )
     log_text: bool = Field(default=False, description="Log the messages of errors, which may quote questions.")
 
     @property

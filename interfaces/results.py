@@ -100,7 +100,12 @@ def _ledger_of(records: list[dict[str, Any]]) -> Ledger:
 
 
 class CitationMark(BaseModel, frozen=True):
-    """Numbers of sources that stand in a sentence after ``at`` characters of its text."""
+    """A place in a sentence at which sources are cited.
+
+    Args:
+        at: How many characters of its text stand before it.
+        numbers: The numbers of the sources.
+    """
 
     at: int
     numbers: tuple[int, ...]
@@ -110,8 +115,8 @@ class NumberedAnswer(BaseModel):
     """An answer with the numbers that clients should show.
 
     ``text`` is its sentences as running text. ``sources`` are the passages that its sentences rest on, in the order of
-    first citation; ``citations`` are each sentence's numbers in this list, from 1, and ``marks`` say where in the
-    sentence they stand. ``differences`` are the words that differ between the two texts of each disagreement, in
+    first citation; ``citations`` are each sentence's numbers in this list, from 1, and ``marks`` the places in each
+    sentence at which they stand. ``differences`` are the words that differ between the two texts of each disagreement, in
     characters of each text.
     """
 

@@ -5,7 +5,7 @@ from itertools import chain
 
 from markdown_it import MarkdownIt
 
-from discorag.generation.views import relation_name
+from discorag.generation.views import AnswerView, relation_name
 from discorag.schema.answer import Answer
 from discorag.schema.discourse import Plan, PlanStep
 from discorag.schema.statements import (
@@ -20,17 +20,20 @@ from discorag.text.escaping import markdown
 _LONGEST = 400
 
 
-def statements_markdown(graph: StatementGraph) -> Iterator[str]:
+NUMBERS = "Numbers in braces are those of statements."
+
+
+def statements_markdown(answer: Answer) -> Iterator[str]:
     """The statements under the passages that they quote, then the relations between them, by number.
 
-    A statement that several passages make is written out under the first one. What sources and models wrote is escaped.
+    A statement that several passages make is written out under the first one. Quotations that are sources of the answer
+    have their number. What sources and models wrote is escaped.
     """
-    written = set[int]()
-    for passage, quoted in sorted(_by_passage(graph).items()):
-        title = markdown(quoted[0][1].title, 80)
-        yield f"- Passage {passage}{f', {title}' if title else ''}\n"
+    graph, view, written = answer.statements or StatementGraph(), AnswerView(answer), set[int]()
+    for _, quoted in sorted(_by_passage(graph).items()):
+        yield f"- {markdown(quoted[0][1].title, 80) or 'Passage'}\n"
         for number in dict.fromkeys(statement.number for statement, _ in quoted):
-            words = " ".join(f"“{markdown(q.text, _LONGEST)}”" for s, q in quoted if s.number == number)
+            words = " ".join(_quoted(view, q) for s, q in quoted if s.number == number)
             says = "" if number in written else _said(graph.by_number[number])
             yield f"  - {' '.join(filter(None, (_numbers([number]), says, words)))}\n"
             written.add(number)
@@ -38,6 +41,14 @@ def statements_markdown(graph: StatementGraph) -> Iterator[str]:
         yield "\nRelations:\n\n" + "".join(f"- {_related(r)}\n" for r in graph.relations)
     if graph.missing:
         yield f"\nNo passage says: {markdown(graph.missing, _LONGEST)}\n"
+
+
+def _quoted(view: AnswerView, quotation: Quotation) -> str:
+    """The quotation, with the numbers of the sources that it is."""
+    places = {(quotation.chunk_id, span) for span in quotation.spans}
+    numbers = [str(n) for n, s in enumerate(view.sources, start=1) if (s.chunk_id, s.span) in places]
+    source = f" (source {', '.join(numbers)})" if numbers else ""
+    return f"“{markdown(quotation.text, _LONGEST)}”{source}"
 
 
 def _by_passage(graph: StatementGraph) -> dict[int, list[tuple[Statement, Quotation]]]:
@@ -80,7 +91,7 @@ def _plan_markdown(plan: Plan) -> str:
 def structure_html(answer: Answer) -> str:
     """The statements and the plan of an answer as HTML that can be unfolded; empty if there are none."""
     parts = {
-        "Statements": "".join(statements_markdown(answer.statements)) if answer.statements else "",
+        "Statements": "".join(statements_markdown(answer)) if answer.statements else "",
         "Plan": _plan_markdown(answer.plan) if answer.plan else "",
     }
     render = MarkdownIt("commonmark", {"html": False}).render

@@ -133,7 +133,12 @@ JUDGED = "Quotations, figures, dates and names were checked against the sources;
 
 
 class Citation(BaseModel, frozen=True):
-    """A place in a sentence, after ``at`` characters of its text, at which it cites a chunk."""
+    """A place in a sentence at which it cites a chunk.
+
+    Args:
+        at: How many characters of its text stand before it.
+        chunk_id: The chunk.
+    """
 
     at: int = Field(ge=0)
     chunk_id: str

@@ -4,6 +4,7 @@ import asyncio
 import json
 import os
 import sys
+from collections.abc import Sequence
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Annotated, Any, Literal
 import typer
 from pydantic import ValidationError
 from rich.text import Text
+from typer.core import TyperCommand
 from typer.models import OptionInfo
 
 from discorag.config import LlmSettings, ModelRoles, Settings, StoreSettings, config_file, read_settings
@@ -139,6 +141,8 @@ def ask(
     chosen = {"retriever": retriever} if retriever else {}
     options = chosen | ({"strict": True} if strict else {}) | _options(assignments) | {"baseline": baseline}
     if explain:
+        ignored = {"--graph": show_graph, "--plan": show_plan, "--ledger": show_ledger, "--batch": batch}
+        _refuse_with_explain([flag for flag, is_given in ignored.items() if is_given])
         return _explain(options, llm, as_json=as_json)
     if batch or question is None:
         return _ask_batch(question, batch, replies, options, corpus, llm, engine)
@@ -294,9 +298,24 @@ def parse(
     typer.echo(write_trees([_parse_document(path, parser)], format_), nl=False)
 
 
+class AskCommand(TyperCommand):
+    """``ask``, which says how an option of a question is set that has no flag of its own."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """See `click.Command.parse_args`. Raises `InputError` for the name of such an option."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            flag = str(getattr(error, "option_name", ""))  # of click's NoSuchOption, which Typer does not export
+            name = flag.lstrip("-").replace("-", "_")
+            if name in AnswerOptions.model_fields:
+                raise InputError(f"ask has no {flag}.", hint=f"Write --set {name}=VALUE.") from error
+            raise
+
+
 _ELSEWHERE = (demo, serve, mcp, key, check, reindex, backup, restore)
 for command in (ingest, ask, audit, status, corpora, tune, delete, parse, *_ELSEWHERE):
-    app.command(help=COMMANDS[command.__name__])(command)
+    app.command(help=COMMANDS[command.__name__], cls=AskCommand if command is ask else None)(command)
 
 
 def main() -> None:
@@ -329,6 +348,13 @@ def _leave_soon(message: str) -> None:
     timer = Timer(PATIENCE_S, os._exit, (130,))
     timer.daemon = True
     timer.start()
+
+
+def _refuse_with_explain(flags: Sequence[str]) -> None:
+    """Raise an error if there are flags, since ``--explain`` asks nothing that they could show."""
+    if flags:
+        message = f"--explain asks nothing, so {' and '.join(flags)} would have no effect."
+        raise InputError(message, hint="Ask without --explain, or leave the others out.")
 
 
 def _explain(options: dict[str, Any], llm: str | None, *, as_json: bool) -> None:

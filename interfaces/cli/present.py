@@ -16,6 +16,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from discorag.conflicts.identity import DocumentIdentity
+from discorag.generation.statement_views import NUMBERS
 from discorag.ingest.survey import Status
 from discorag.options import Resolved
 from discorag.schema.errors import InputError, Usage
@@ -91,12 +92,17 @@ async def follow(events: AsyncGenerator[dict[str, Any] | AskResult], console: Co
 
 def statements_section(result: AskResult) -> RenderableType:
     """The statements and their relations under their heading."""
-    return Group(Text("Statements", style="bold"), statements_text(result))
+    return Group(Text("Statements", style="bold"), *_explained(result), statements_text(result))
 
 
 def plan_section(result: AskResult) -> RenderableType:
     """The plan under its heading."""
-    return Group(Text("Plan", style="bold"), plan_text(result))
+    return Group(Text("Plan", style="bold"), *_explained(result), plan_text(result))
+
+
+def _explained(result: AskResult) -> list[Text]:
+    """What numbers in braces mean, if there are any."""
+    return [Text(NUMBERS)] if result.answer.statements else []
 
 
 def ingest_summary(result: IngestResult) -> RenderableType:
@@ -116,10 +122,14 @@ def name_and_note(uri: str, note: str) -> str:
     return note if note.startswith(uri) else f"{uri}: {note}"
 
 
+_COUNTS = {"disk_hits": "from the cache"}
+"""What counts of model calls are called that would not be understood."""
+
+
 def ledger_table(ledger: Ledger, *, seconds: float) -> RenderableType:
     """What each stage cost, and the wall time, in seconds; failures are listed below."""
     used = [name for name in Usage.model_fields if getattr(ledger.usage, name)]
-    numbers = ("seconds", *(name.replace("_", " ") for name in used))
+    numbers = ("seconds", *(_COUNTS.get(name, name.replace("_", " ")) for name in used))
     table = plain_table("stage", "engine", "model", numbers=numbers, title="Time and cost")
 
     def add_row(name: str, engine: str, model: str, seconds: float, usage: Usage) -> None:

@@ -22,9 +22,18 @@ def serve(
     host: Annotated[str | None, typer.Option(help="Address to listen on (default: as configured).")] = None,
     port: Annotated[int | None, typer.Option(min=1, max=65_535, help="Port (default: as configured).")] = None,
     workers: Annotated[int, typer.Option(min=1, help="Processes; more than one needs PostgreSQL.")] = 1,
+    access_log: Annotated[
+        bool | None,
+        typer.Option(
+            "--access-log/--no-access-log", help="Log every request (default: as configured, else if there are keys)."
+        ),
+    ] = None,
 ) -> None:
     """``disco-rag serve``."""
-    serve_page(read_settings(), host=host, port=port, workers=workers)
+    settings = read_settings()
+    if access_log is not None:
+        settings = settings.model_copy(update={"api": settings.api.model_copy(update={"access_log": access_log})})
+    serve_page(settings, host=host, port=port, workers=workers)
 
 
 def serve_page(

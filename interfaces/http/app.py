@@ -29,7 +29,7 @@ from interfaces.http.docs import describe
 from interfaces.http.jobs import Jobs, Uploads
 from interfaces.http.mcp import add_mcp
 from interfaces.http.problems import RequestLimits, RequestObserver, error_responses, handle_errors
-from interfaces.http.service import Served, Service
+from interfaces.http.service import Served, Service, Strict
 
 THREADS = 64
 """Threads for blocking calls: with only one per core, an ingest would leave none for questions and jobs."""
@@ -48,7 +48,7 @@ _ABOUT = (
 )
 
 
-health = APIRouter(tags=["operation"])
+health = APIRouter(tags=["operation"], route_class=Strict)
 
 
 class Health(BaseModel):
@@ -57,13 +57,13 @@ class Health(BaseModel):
     status: str = "ok"
 
 
-@health.get("/healthz")
+@health.get("/healthz", responses=error_responses(422))
 async def healthz() -> Health:
     """Whether the process runs."""
     return Health()
 
 
-@health.get("/readyz", responses=error_responses(503))
+@health.get("/readyz", responses=error_responses(422, 503))
 async def readyz(served: Served) -> Health:
     """Whether the database responds."""
     await asyncio.to_thread(served.rag.backends.store.manifest, served.rag.scope(), "probe")

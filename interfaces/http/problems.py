@@ -41,7 +41,9 @@ _STATUS: tuple[tuple[type[DiscoRagError], int], ...] = (
     (RateLimitedError, 503),
     (ModelError, 502),
 )
-_log = structlog.get_logger("disco_rag.api")
+ACCESS_LOGGER = "disco_rag.access"
+"""The logger of requests that do not fail."""
+_log, _access = structlog.get_logger("disco_rag.api"), structlog.get_logger(ACCESS_LOGGER)
 _RETRY_S = "5"
 """``Retry-After`` if nothing better is known, in seconds."""
 
@@ -193,7 +195,11 @@ def _log_request(scope: Scope, status: int, seconds: float, request_id: str) -> 
     route, who = scope.get("route"), scope.get("state", {}).get("who")
     line = {"request_id": request_id, "method": scope["method"], "route": route.path if route else "other"}
     line |= {"key": who.name, "tenant": who.tenant} if who else {}
-    _log.info("request", **line, status=status, seconds=round(seconds, 4))
+    line |= {"status": status, "seconds": round(seconds, 4)}
+    if status >= 500:
+        _log.warning("request", **line)
+    else:
+        _access.info("request", **line)
 
 
 class RequestLimits:

@@ -26,6 +26,7 @@ from uvicorn.supervisors import multiprocess
 from discorag.config import ApiSettings, Settings
 from interfaces.http.access import LOGGER
 from interfaces.http.jobs import Uploads
+from interfaces.http.problems import ACCESS_LOGGER
 
 HEAD_BYTES = 16_384
 """Largest head of a request. Only uvicorn's h11 protocol has such a limit; httptools would read without end."""
@@ -182,17 +183,19 @@ SWITCH_S = 0.0005
 
 def prepare_process(settings: Settings) -> None:
     """Log, and keep temporary files on the disk of the uploads, in a folder that is swept at each start."""
-    log_as_json(texts=settings.api.log_text)
+    api = settings.api
+    log_as_json(texts=api.log_text, access=api.keys is not None if api.access_log is None else api.access_log)
     uploads = Uploads(settings.api.uploads)
     uploads.make_spool()
     tempfile.tempdir = str(uploads.spool.resolve())
     sys.setswitchinterval(SWITCH_S)
 
 
-def log_as_json(*, texts: bool) -> None:
+def log_as_json(*, texts: bool, access: bool) -> None:
     """Make every logger of this process write JSON. Call it once, when a server starts.
 
-    Without ``texts`` errors are logged without their messages, which may quote a question or a document.
+    Without ``texts`` errors are logged without their messages, which may quote a question or a document. Without
+    ``access`` only warnings, failures and jobs are logged.
     """
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
@@ -213,8 +216,9 @@ def log_as_json(*, texts: bool) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(structlog.stdlib.ProcessorFormatter(foreign_pre_chain=shared, processors=rendered))
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
-    for name in ("disco_rag.api", LOGGER):
-        logging.getLogger(name).setLevel(logging.INFO)
+    logging.getLogger("disco_rag.api").setLevel(logging.INFO)
+    for name in (ACCESS_LOGGER, LOGGER):
+        logging.getLogger(name).setLevel(logging.INFO if access else logging.WARNING)
 
 
 def _where(exc_info: ExcInfo) -> list[dict[str, Any]]:

@@ -49,10 +49,31 @@ class Guard:
         return request.state.who
 
 
-class Keyed(APIRoute):
+Handler = Callable[[Request], Coroutine[Any, Any, Response]]
+
+
+class Strict(APIRoute):
+    """A route that refuses query parameters that it does not know; FastAPI would ignore them."""
+
+    def get_route_handler(self) -> Handler:
+        """The handler, which runs after the check."""
+        handle, known = super().get_route_handler(), sorted(field.alias for field in self.dependant.query_params)
+
+        async def handler(request: Request) -> Response:
+            unknown = next((name for name in request.query_params if name not in known), None)
+            if unknown is not None:
+                message = f"There is no query parameter {unknown[:60]!r} here."
+                hint = f"Known parameters: {', '.join(known)}." if known else "This path takes none."
+                raise RefusedError(422, "InvalidRequestError", message, hint=hint)
+            return await handle(request)
+
+        return handler
+
+
+class Keyed(Strict):
     """A route that checks the key before any of the body is read; FastAPI runs dependencies afterwards."""
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+    def get_route_handler(self) -> Handler:
         """The handler, which runs after the endpoint's guard."""
         handle = super().get_route_handler()
         (guard,) = [d.call for d in self.dependant.dependencies if isinstance(d.call, Guard)]

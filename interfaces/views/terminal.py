@@ -49,8 +49,8 @@ def _source_numbers(result: AskResult, step: int, reference: str) -> list[int]:
 
 def statements_text(result: AskResult) -> RenderableType:
     """What the passages say on the question and how it relates; without statements, how the passages relate."""
-    if graph := result.answer.statements:
-        return Markdown("".join(statements_markdown(graph)))
+    if result.answer.statements:
+        return Markdown("".join(statements_markdown(result.answer)))
     if not (result.graph and result.graph.edges):
         return Text("None: the graph is switched off, or nothing was found to relate.")
     numbers = {chunk_id: number for number, chunk_id in enumerate(result.graph.chunks, start=1)}

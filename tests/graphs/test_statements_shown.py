@@ -127,7 +127,11 @@ def test_an_answer_that_tells_neither_side_shows_no_disagreement(rag: DiscoRAG) 
 
 def test_all_views_show_statements_by_passage_relations_and_the_plan(result: AskResult) -> None:
     shown = printed(statements_text(result))
-    for line in (f"{{3}} (opposes) “{SECOND}”", "{3} contradicts {1} (1955 or 1980)", "No passage says: The founder."):
+    for line in (
+        f"{{3}} (opposes) “{SECOND}” (source 3)",
+        "{3} contradicts {1} (1955 or 1980)",
+        "No passage says: The founder.",
+    ):
         assert line in shown
     assert f"2. (opposes) {SECOND.rstrip('.')} {{3}}" in printed(plan_text(result))
     notebook = result._repr_html_()  # pyright: ignore[reportPrivateUsage]

@@ -2,7 +2,7 @@
 
 # LangGraph leaves its own generics open:
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -17,11 +17,13 @@ from langchain_core.tools import BaseTool
 from discorag import DiscoRAG
 from discorag.config import Settings
 from discorag.ingest.texts import GivenText
-from discorag.retrieval.registry import RETRIEVERS
+from discorag.retrieval.registry import RETRIEVERS, tree_retriever
 from discorag.schema.errors import InputError
 from examples.langchain_agent import QUESTION, answer
 from interfaces.langchain import TOOL, DiscoRetriever
 from tests.conftest import EXAMPLES, Pipelines
+from tests.graphs.any_prompt import model
+from tests.servers.scripted import ScriptedServer
 
 MEMORY = Settings.model_validate({"store": {"kind": "memory"}, "llm": {"cache": None}})
 TIDES = "The moon pulls the sea, and so the tide rises twice a day."
@@ -89,6 +91,14 @@ def rag(shared_pipeline: Pipelines) -> DiscoRAG:
     return rag
 
 
+@pytest.fixture(scope="module")
+def with_router(shared_pipeline: Pipelines) -> Iterator[DiscoRAG]:
+    with ScriptedServer(model) as server:
+        rag = shared_pipeline(llm=server.base_url)
+        rag.ingest(EXAMPLES / "tides", retriever="dense")
+        yield rag
+
+
 def scripted(*messages: AIMessage | str) -> Scripted:
     return Scripted(messages=iter(messages), seen=[])
 
@@ -99,7 +109,9 @@ QUICK = {"hybrid", "snapped"}
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[] if name in QUICK else [pytest.mark.deep]) for name in RETRIEVERS]
 )
-def test_every_retriever_gives_the_evidence_that_an_answer_rests_on(rag: DiscoRAG, name: str) -> None:
+def test_every_retriever_gives_the_evidence_that_an_answer_rests_on(name: str, request: pytest.FixtureRequest) -> None:
+    retriever = tree_retriever(name)
+    rag: DiscoRAG = request.getfixturevalue("with_router" if retriever and retriever.routed else "rag")
     found = DiscoRetriever(rag=rag, retriever=name).invoke(QUERY)
     hits = rag.ask(QUERY, retriever=name).hits
     assert list(dict.fromkeys(d.metadata["chunk_id"] for d in found)) == [h.chunk_id for h in hits]

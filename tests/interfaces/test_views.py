@@ -95,8 +95,9 @@ def test_statements_and_plan_of_any_words_have_no_markup_but_ours(text: str) -> 
     relation = StatementRelation(source=2, relation=StatementRelationKind.LIMITS, target=1, about=text)
     graph = StatementGraph(statements=statements, relations=(relation,), missing=text)
     plan = Plan(paragraph=text, steps=(PlanStep(text=text, statements=(1, 2), role=StatementRole.OPPOSES),))
-    assert planted("".join(statements_markdown(graph))) == []
-    html = structure_html(Answer(query="?", sentences=(), statements=graph, plan=plan))
+    answer = Answer(query="?", sentences=(), statements=graph, plan=plan)
+    assert planted("".join(statements_markdown(answer))) == []
+    html = structure_html(answer)
     tags = Page(html).tags
     assert [tag for tag in tags if tag[0] not in {*OURS, "details", "summary"} or tag[1]] == []
 

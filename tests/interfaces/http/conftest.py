@@ -15,6 +15,7 @@ from fastapi.testclient import TestClient
 
 from discorag.models.protocol import Encoder
 from interfaces.http.access import LOGGER
+from interfaces.http.problems import ACCESS_LOGGER
 from interfaces.http.server import log_as_json
 from tests.conftest import Pipelines
 from tests.interfaces.http.parts import TENANTS, TEXTS, Apps, Listening
@@ -60,12 +61,12 @@ def listen() -> Iterator[Listen]:
 @pytest.fixture
 def log(monkeypatch: pytest.MonkeyPatch) -> Iterator[io.StringIO]:
     """What a server that was just started writes on standard error."""
-    loggers = [logging.getLogger(name) for name in (None, "disco_rag.api", LOGGER)]
+    loggers = [logging.getLogger(name) for name in (None, "disco_rag.api", ACCESS_LOGGER, LOGGER)]
     levels, handlers, configured = [one.level for one in loggers], loggers[0].handlers[:], structlog.get_config()
     written = io.StringIO()
     with monkeypatch.context() as patch:
         patch.setattr(sys, "stderr", written)
-        log_as_json(texts=False)
+        log_as_json(texts=False, access=True)
     yield written
     loggers[0].handlers[:] = handlers
     for logger, level in zip(loggers, levels, strict=True):

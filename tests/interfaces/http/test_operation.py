@@ -1,6 +1,7 @@
 """Health, readiness and logs."""
 
 import io
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ from fastapi.testclient import TestClient
 
 from discorag.schema.errors import StoreError
 from interfaces.http.access import Role
+from interfaces.http.server import log_as_json
 from tests.graphs.scripts import model
 from tests.interfaces.http.conftest import Served
 from tests.interfaces.http.parts import QUERY, TEXTS, logged, service_of, write_keys
@@ -70,6 +72,19 @@ def test_a_request_is_one_line_of_json_that_holds_no_text_and_no_key(
     ]
     check_private(log.getvalue())
     assert operator["Authorization"].removeprefix("Bearer ") not in log.getvalue()
+
+
+def test_without_an_access_log_only_what_fails_is_logged(
+    client: TestClient, log: io.StringIO, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "stderr", log)
+    log_as_json(texts=False, access=False)
+    client.get("/documents")
+    client.get("/documents", params={"corpus": ""})
+    assert log.getvalue() == ""
+    service_of(client).rag.backends.store = Broken()
+    client.get("/documents")
+    assert [(line["event"], line["level"]) for line in logged(log)] == [("failed", "error"), ("request", "warning")]
 
 
 def check_private(text: str) -> None:

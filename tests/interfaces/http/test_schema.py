@@ -1,10 +1,13 @@
 """The whole OpenAPI schema, driven by Schemathesis with all of its checks."""
 
+import re
 from collections.abc import Iterator
 from typing import Any
+from uuid import UUID
 
 import pytest
 import schemathesis
+from fastapi.testclient import TestClient
 from schemathesis.checks import load_all_checks
 from schemathesis.config import SchemathesisConfig
 from schemathesis.engine import events, from_schema
@@ -80,6 +83,17 @@ def test_every_call_field_and_body_is_explained() -> None:
     contents = [content for call in calls for content in call.get("requestBody", {"content": {}})["content"].values()]
     bodies = {content["schema"]["$ref"].rpartition("/")[2] for content in contents}
     assert {name for name in bodies if not schemas[name].get("examples")} == set()
+
+
+def test_every_path_refuses_a_query_parameter_that_it_does_not_know(client: TestClient) -> None:
+    paths: dict[str, dict[str, Any]] = create_app(Settings()).openapi()["paths"]
+    for path, method in ((path, method) for path, methods in paths.items() for method in methods):
+        where = re.sub(r"{[^}]*}", str(UUID(int=0)), path)
+        reply = client.request(method, where, params={"colour": "red"})
+        assert (path, method, reply.status_code) == (path, method, 422)
+        assert "no query parameter 'colour'" in reply.json()["error"]["message"]
+    hint = client.get("/documents", params={"colour": "red"}).json()["error"]["hint"]
+    assert hint == "Known parameters: corpus, limit, offset."
 
 
 @pytest.mark.deep
