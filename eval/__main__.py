@@ -70,7 +70,7 @@ def run(
         Literal["all", "chosen"] | None, typer.Option(help="all or chosen: whose documents an open suite searches.")
     ] = None,
     system: Annotated[list[str] | None, typer.Option(help="Only these systems; repeatable.")] = None,
-    top_k: Annotated[int | None, typer.Option(min=1, help="Chunks to retrieve; default: as the suite says.")] = None,
+    top_k: Annotated[int | None, typer.Option(min=1, help="Chunks to retrieve; default: as many as users get.")] = None,
     parser: Annotated[
         str | None, typer.Option(help=f"Whose trees, of {', '.join(PARSERS)}; default: as the suite says.")
     ] = None,
