@@ -17,7 +17,7 @@ from discorag.schema.document import Chunk
 from discorag.schema.errors import ModelRejectedError, ModelUnavailableError, RateLimitedError
 from discorag.schema.ledger import Ledger, StageRecord
 from discorag.schema.values import Span
-from eval.errors import DataError
+from eval.errors import BudgetSpentError, DataError
 from eval.perturb import FILLER, NOISE, OTHER_PLAN, PERTURBATIONS, fill, replace_hits
 from eval.running.branches import Branches
 from eval.running.corpus import Corpus
@@ -33,7 +33,7 @@ LEAD = 6
 """Sentences of the lead baseline: as many as an extractive answer has units."""
 NOISE_DOCUMENTS = 10
 """Documents from which noise is drawn, where there are so many."""
-DEAD = {c.__name__ for c in (ModelUnavailableError, RateLimitedError, ModelRejectedError)}
+DEAD = {c.__name__ for c in (ModelUnavailableError, RateLimitedError, ModelRejectedError, BudgetSpentError)}
 """Failures that say nothing about the system: the run stops, and can be resumed."""
 
 
