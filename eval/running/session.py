@@ -320,7 +320,7 @@ def _models_of(settings: Settings) -> dict[str, str]:
     """
     found = {"llm": _name_of(settings.llm_for("reader"))}
     roles = [role for role in get_args(Role) if role != "reader" and getattr(settings.models, role)]
-    found |= {role: _name_of(settings.llm_for(role)) for role in roles}
+    found |= {f"{role} model": _name_of(settings.llm_for(role)) for role in roles}
     ranks = settings.reranker.model_dump(mode="json", include={"kind", "model"})
     found |= {"reranker": " ".join(filter(None, ranks.values())), "context": str(settings.llm.context_tokens)}
     found |= {"nli": f"{settings.nli.model}, {settings.nli.threshold}"} if settings.nli.model else {}
