@@ -93,7 +93,7 @@ def _missing_quotations(sentence: str, sources: Sequence[str]) -> Iterable[str]:
     quotations: list[str] = _QUOTED.findall(sentence)
     flat = [_words(source) for source in sources] if quotations else []
     for quotation in quotations:
-        parts = [_words(part) for part in _LEFT_OUT.split(quotation)]
+        parts = [_words(part) for part in _LEFT_OUT.split(quotation) if part]
         if not all(any(part in text for text in flat) for part in parts):
             yield quotation
 
