@@ -116,8 +116,8 @@ class NumberedAnswer(BaseModel):
 
     ``text`` is its sentences as running text. ``sources`` are the passages that its sentences rest on, in the order of
     first citation; ``citations`` are each sentence's numbers in this list, from 1, and ``marks`` the places in each
-    sentence at which they stand. ``differences`` are the words that differ between the two texts of each disagreement,
-    in characters of each text.
+    sentence at which they stand. ``differences`` are the words that differ between the two texts of each
+    disagreement, in characters of each text.
     """
 
     answer: Answer

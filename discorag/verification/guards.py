@@ -5,9 +5,10 @@ If one is missing, somebody should check the sentence. If all are there, nothing
 
 import html
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
-from itertools import pairwise
+from decimal import Decimal
+from itertools import combinations, pairwise
 from typing import Literal
 
 from discorag.text.sentences import language_of
@@ -69,7 +70,7 @@ def missing_details(
     if language_of(claim) != "en":
         known = {n for n in _digits(question) if not _YEAR.fullmatch(n)}
         there = known.union(*(_digits(source) for source in sources))
-        return [*(Detail("number", n) for n in sorted(_digits(claim) - there)), *quoted]
+        return [*(Detail("number", n) for n in sorted(_missing_numbers(_digits(claim), there))), *quoted]
     figures = missing_figures(claim, [*map(read_figures, sources)], read_figures(question))
     names = missing_names(claim, [*map(read_words, (*sources, question))], [*map(read_words, passages)])
     return [
@@ -92,7 +93,7 @@ def _missing_quotations(sentence: str, sources: Sequence[str]) -> Iterable[str]:
     quotations: list[str] = _QUOTED.findall(sentence)
     flat = [_words(source) for source in sources] if quotations else []
     for quotation in quotations:
-        parts = [_words(part) for part in _LEFT_OUT.split(quotation)]
+        parts = [_words(part) for part in _LEFT_OUT.split(quotation) if part]
         if not all(any(part in text for text in flat) for part in parts):
             yield quotation
 
@@ -101,6 +102,13 @@ def _words(text: str) -> str:
     """The words of a text; a transcript's marks of sounds are left out ("{disfmarker}")."""
     plain = _SOUND.sub(" ", html.unescape(text)).replace("’", "'").casefold()
     return f" {' '.join(_WORD.findall(plain))} "
+
+
+def _missing_numbers(told: Set[str], there: Set[str]) -> Set[str]:
+    """The numbers that are not there and not the sum or difference of two that are told and there, apart from 0."""
+    known = sorted(map(Decimal, told & there))
+    derived = {x for a, b in combinations(known, 2) for x in (a + b, b - a)}
+    return {n for n in told - there if Decimal(n) and Decimal(n) not in derived}
 
 
 def _digits(text: str) -> set[str]:

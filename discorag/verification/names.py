@@ -91,7 +91,8 @@ def _names(text: str, opening: re.Pattern[str]) -> Iterator[re.Match[str]]:
 def missing_names(sentence: str, sources: Sequence[Words], passages: Sequence[Words]) -> list[str]:
     """The names of a sentence that the sources have in no form; none for a German sentence.
 
-    The first word counts as a name if some of ``passages``, all that were read, have it as one, and none as a word.
+    The first word counts as a name if some of ``passages``, all that were read, have it as one, and none as a word. A
+    name of several words needs only one of them in a source if a passage has it whole ("Edgar County").
     """
     plain = _plain(sentence)
     if _GERMAN.intersection(_WORD.findall(plain)):
@@ -99,7 +100,7 @@ def missing_names(sentence: str, sources: Sequence[Words], passages: Sequence[Wo
     within = {m.start() for m in _names(plain, _OPENING)}
     there = frozenset[str]().union(*(source.all for source in sources))
     there |= {word for word, left in _as_ascii(sentence).items() if left in there}
-    spelt = [m.span() for m in _RUN.finditer(plain) if _has_initials(m[0], sources)]
+    spelt = [m.span() for m in _RUN.finditer(plain) if _has_initials(m[0], sources) or _is_known(m[0], there, passages)]
     return [
         m[0]
         for m in _NAME.finditer(plain)
@@ -134,6 +135,12 @@ def _is_same(a: str, b: str) -> bool:
         return long[len(short) :] in _ENDINGS
     of_a_place = a.endswith(_OF_A_PLACE) or b.endswith(_OF_A_PLACE)
     return of_a_place and a[:_LEAST_STEM] == b[:_LEAST_STEM]
+
+
+def _is_known(name: str, there: frozenset[str], passages: Sequence[Words]) -> bool:
+    """Whether a source has a part of a name of several words, and a passage has the whole name."""
+    parts = {word for word in _WORD.findall(name) if word[0].isupper()}
+    return any(p.casefold() in there for p in parts) and any(name in passage.plain for passage in passages)
 
 
 def _has_initials(name: str, sources: Sequence[Words]) -> bool:

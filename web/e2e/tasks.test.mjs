@@ -113,6 +113,16 @@ test("three files of which two are broken: the third is read, and each says what
   await done();
 });
 
+test("a corpus without example questions says what to do, and where there are examples: one click", async () => {
+  const { page, done, click, clicks } = await visit("#/ask?corpus=mill", {});
+  await says(page.getByRole("region", { name: "Start" }), "Write your question into the field above");
+  assert.equal(await page.locator(".example").count(), 0);
+  await click(page.getByRole("button", { name: "vitamin-d", exact: true }));
+  await page.locator(".example").first().waitFor();
+  assert.equal(clicks(), 1);
+  await done();
+});
+
 test("a conversation stays under its first question, shows the answer of its link, and is deleted", async () => {
   const { page, done } = await opened(browser, "#/ask?corpus=vitamin-d");
   const [question, second] = ["Who should take vitamin D in winter?", "Does vitamin D prevent flu?"];

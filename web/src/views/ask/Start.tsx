@@ -31,6 +31,30 @@ function Titles({ corpus }: { corpus: string }) {
   );
 }
 
+/** What to do with documents that come without example questions. */
+function NoExamples({ corpus }: { corpus: string }) {
+  const { corpora, session, go } = useApp();
+  const others = (corpora ?? []).map(({ name }) => name).filter((name) => name !== corpus && session?.examples[name]?.length);
+  const link = (name: string, onClick: () => void) => (
+    <button key={name} type="button" className="link" onClick={onClick}>
+      {name}
+    </button>
+  );
+  return (
+    <>
+      <Titles corpus={corpus} />
+      <p>
+        Write your question into the field above and press Enter. To see what there is to ask about, {link("read the documents", () => go({ view: "documents" }))}.
+      </p>
+      {others.length > 0 && (
+        <p>
+          There are example questions for another corpus: {others.map((name, at) => [at > 0 && ", ", link(name, () => go({ corpus: name }))])}.
+        </p>
+      )}
+    </>
+  );
+}
+
 /** Before the first question: what to ask, and what to look for. */
 export function Start() {
   const { corpora, corporaProblem, refreshCorpora, corpus, route, session, ask, go, canWrite, threads } = useApp();
@@ -66,7 +90,7 @@ export function Start() {
           ))}
         </ul>
       ) : (
-        <Titles corpus={corpus} />
+        <NoExamples corpus={corpus} />
       )}
       <p>
         Click a sentence of the answer to see it in its source. A sentence marked <span className="flag">disputed</span> is
