@@ -19,6 +19,10 @@ READING = (
     "favour, restricts an answer, backs one (or comes closest where none is given), or is about a namesake of what is "
     "asked about. All others answer it."
 )
+_NUMBERED_AGAIN = (
+    "The language model was asked again, and may have numbered its statements otherwise. Turn on the cache of its "
+    "replies (DISCO_RAG_LLM__CACHE), edit the plan of a stopped run (the option review), or correct the number."
+)
 _RELATIONS = {
     StatementRelationKind.LIMITS: "{} says when, where or for whom {} holds",
     StatementRelationKind.SUPPORTS: "{} is a reason to believe {}",
@@ -124,9 +128,3 @@ def unfamiliar_steps(collected: Collected) -> Iterator[InputError]:
             raise InputError(f"{named}; statement {best} says “{graph.by_number[best].says}”.", hint=_NUMBERED_AGAIN)
         if not own:
             yield InputError(f"{named}; the step has none of these words.", hint=_NUMBERED_AGAIN)
-
-
-_NUMBERED_AGAIN = (
-    "The language model was asked again, and may have numbered its statements otherwise. Turn on the cache of its "
-    "replies (DISCO_RAG_LLM__CACHE), edit the plan of a stopped run (the option review), or correct the number."
-)

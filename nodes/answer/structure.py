@@ -215,6 +215,8 @@ def _was_asked_again(state: AnswerState) -> bool:
 def _pass_plan_on(state: AnswerState, stage: Stage) -> Json:
     """The plan that came with the statements, if any; `relate` has the bill for it."""
     made = state.get("plan")
-    if made or state.get("statements"):
-        stage.record_route("generate", "the plan came with the statements" if made else "a single statement needs none")
+    if made:
+        stage.record_route("generate", "the plan came with the statements")
+    elif len((state.get("statements") or {}).get("statements", ())) == 1:
+        stage.record_route("generate", "a single statement needs none")
     return {"plan": made, "ledger": stage.done(engine="off", preview=made or "")}
