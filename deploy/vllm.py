@@ -1,6 +1,7 @@
-"""Run the command of a vLLM service of docker-compose.yml on this machine: ``python deploy/vllm.py chat``.
+"""Run the command of a vLLM service of docker-compose.yml on this machine: ``python deploy/vllm.py chat --port 8000``.
 
-``${NAME:-default}`` is filled in from the environment, as Compose does. Needs PyYAML, and ``vllm`` on the PATH.
+Options are passed on to ``vllm serve``. ``${NAME:-default}`` is filled in from the environment, as Compose does. Needs
+PyYAML, and ``vllm`` on the PATH.
 """
 
 import argparse
@@ -26,7 +27,8 @@ def main() -> None:
     commands = vllm_commands()
     parser = argparse.ArgumentParser(description="Run a vLLM service of docker-compose.yml on this machine.")
     parser.add_argument("service", choices=sorted(commands))
-    command = ["vllm", "serve", *commands[parser.parse_args().service]]
+    given, options = parser.parse_known_args()
+    command = ["vllm", "serve", *commands[given.service], *options]
     try:
         os.execvp(command[0], command)
     except FileNotFoundError:

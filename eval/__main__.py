@@ -10,17 +10,21 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
-from discorag.config import read_settings
+from discorag.config import LlmSettings, read_settings
 from discorag.discourse.parse.parser import PARSERS
+from discorag.models.gateway import Gateway
 from discorag.schema.errors import ConfigError, DiscoRagError
+from discorag.store.records import NOT_MADE
 from discorag.text.escaping import one_line
+from eval.datasets.convert import convert
 from eval.datasets.registry import load_benchmark
+from eval.datasets.sources import SOURCES
 from eval.experiments.attention import Attention
 from eval.experiments.definition import Experiment, experiment_names, load_experiment, state, total_of
 from eval.experiments.ratings import same_form, table_of_ratings
 from eval.experiments.run import ExperimentRun
 from eval.metrics.base import MetricModels
-from eval.options import data_folder, find_data, open_judge
+from eval.options import check_data, check_models, confirm, data_folder, find_data, judge_settings, models_of
 from eval.reporting import tables
 from eval.reporting.check import check as check_run
 from eval.reporting.check import write_expected
@@ -28,6 +32,7 @@ from eval.reporting.mauve import mauve_of
 from eval.reporting.report import markdown_table
 from eval.reporting.report import report as markdown_report
 from eval.running.bill import write_bills
+from eval.running.budget import Budget, MeteredModel
 from eval.running.folder import load_run
 from eval.running.nodes import node_statistics
 from eval.running.session import Place, Session, open_pipeline
@@ -42,6 +47,13 @@ Data = Annotated[Path | None, typer.Option(help="Folder of the datasets (default
 Limit = Annotated[int | None, typer.Option(min=1, help="Questions; default: as the suite or experiment says.")]
 Out = Annotated[Path | None, typer.Option("--out", help="Folder of the runs (default: HOME/runs).")]
 Concurrency = Annotated[int, typer.Option(min=1, help="Questions under way at once.")]
+Pool = Annotated[
+    Literal["all", "chosen"] | None,
+    typer.Option(help="Whose documents an open suite searches: chosen with --limit, else as the suite says."),
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Ask a language model without asking you first.")]
+MaxCalls = Annotated[int | None, typer.Option(min=1, help="Stop before another call of a model; resumable.")]
+MaxTokens = Annotated[int | None, typer.Option(min=1, help="Stop once so many tokens are spent; resumable.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only count the tokens that a model would take.")]
 JudgeUrl = Annotated[str | None, typer.Option(help="OpenAI-compatible endpoint of Loong's judge.")]
 JudgeModel = Annotated[str, typer.Option(help="Its model.")]
@@ -66,19 +78,20 @@ def list_all() -> None:
 def run(
     suites: Annotated[list[str], typer.Argument(help="Names of suites, or suite files.")],
     limit: Limit = None,
-    pool: Annotated[
-        Literal["all", "chosen"] | None, typer.Option(help="all or chosen: whose documents an open suite searches.")
-    ] = None,
+    pool: Pool = None,
     system: Annotated[list[str] | None, typer.Option(help="Only these systems; repeatable.")] = None,
-    top_k: Annotated[int | None, typer.Option(min=1, help="Chunks to retrieve; default: as the suite says.")] = None,
+    top_k: Annotated[int | None, typer.Option(min=1, help="Chunks to retrieve; default: as many as users get.")] = None,
     parser: Annotated[
-        str | None, typer.Option(help=f"Whose trees, of {', '.join(PARSERS)}; default: as the suite says.")
+        str | None, typer.Option(help=f"Whose trees, of {', '.join(PARSERS)}, none; default: as the suite says.")
     ] = None,
     to: Out = None,
     data: Data = None,
     home: Home = HOME,
     concurrency: Concurrency = 4,
     dry_run: DryRun = False,
+    yes: Yes = False,
+    max_calls: MaxCalls = None,
+    max_tokens: MaxTokens = None,
     judge_url: JudgeUrl = None,
     judge_model: JudgeModel = "default",
     judge_key: JudgeKey = "",
@@ -87,27 +100,52 @@ def run(
     bertscore: BertScoreFolder = None,
     summac: SummacFolder = None,
 ) -> None:
-    """Run suites, or resume a run that was cut off; every answer is recorded as soon as it is scored."""
+    """Run suites, or resume a run that was cut off; every answer is recorded as soon as it is scored.
+
+    If a language model is configured, what the run would take of it is printed first, and you are asked.
+    """
     changes = {
         "limit": limit,
-        "pool": pool,
+        "pool": pool or ("chosen" if limit else None),
         "top_k": top_k,
         "parser": parser,
         "systems": tuple(system or ()) or None,
     }
-    chosen = [_changed(load_suite(name), changes) for name in suites]
-    judge = open_judge(judge_url, judge_model, judge_key, home / "judge")
-    models = MetricModels(judge=judge, judge_prompt=judge_prompt, reader=reader, bertscore=bertscore, summac=summac)
-    place = Place(data=data or data_folder(), home=home)
-    with closing(open_pipeline(read_settings(), home)) as rag:
-        for suite in chosen:
-            session, folder = Session(suite, place, rag, models, err), (to or home / "runs") / suite.name
-            if dry_run:
-                bills = asyncio.run(session.bill())
-                write_bills(folder, suite.label, bills, suite.official)
-                out.print(tables.bills(suite.label, bills, suite.official))
-            else:
-                out.print(tables.run(asyncio.run(session.run(folder, concurrency=concurrency)), suite.main))
+    chosen, settings = [_changed(load_suite(name), changes) for name in suites], read_settings()
+    place, budget = Place(data=data or data_folder(), home=home), Budget(max_calls, max_tokens)
+    for suite in chosen:
+        check_data(suite, place.data)
+    judge = judge_settings(judge_url, judge_model, judge_key, home / "judge")
+    models, asked = _metric_models(judge, budget, judge_prompt, reader, bertscore, summac), models_of(settings)
+    if not dry_run:
+        asyncio.run(check_models([*asked, *([judge] if judge else [])]))
+    with closing(open_pipeline(settings, home, budget)) as rag:
+        sessions = [Session(suite, place, rag, models, err, budget) for suite in chosen]
+        folders = [(to or home / "runs") / suite.name for suite in chosen]
+        for session, folder in zip(sessions, folders, strict=True):
+            if dry_run or asked:
+                bills = asyncio.run(session.bill() if dry_run else session.estimate())
+                write_bills(folder, session.suite.label, bills, session.suite.official)
+                out.print(tables.bills(session.suite.label, bills, session.suite.official if dry_run else None))
+        if dry_run:
+            return
+        if asked:
+            confirm("this asks the language model as often as the table says", yes=yes)
+        for session, folder in zip(sessions, folders, strict=True):
+            out.print(tables.run(asyncio.run(session.run(folder, concurrency=concurrency)), session.suite.main))
+
+
+def _metric_models(
+    judge: LlmSettings | None,
+    budget: Budget,
+    prompt: Path | None,
+    reader: Path | None,
+    bertscore: Path | None,
+    summac: Path | None,
+) -> MetricModels:
+    """What metrics need; the judge's calls are counted like all others."""
+    metered = MeteredModel(Gateway(judge), budget) if judge else None
+    return MetricModels(judge=metered, judge_prompt=prompt, reader=reader, bertscore=bertscore, summac=summac)
 
 
 @app.command()
@@ -124,14 +162,21 @@ def experiment(
     name: Annotated[str, typer.Argument(help="As `experiments` lists it.")],
     only: Annotated[list[str] | None, typer.Option(help="A setting of its table, by its label; repeatable.")] = None,
     limit: Limit = None,
+    pool: Pool = None,
     to: Out = None,
     data: Data = None,
     home: Home = HOME,
     concurrency: Concurrency = 4,
     dry_run: DryRun = False,
+    yes: Yes = False,
+    max_calls: MaxCalls = None,
+    max_tokens: MaxTokens = None,
     ratings: Annotated[
         list[Path] | None, typer.Option(help="A form that a rater has filled in; repeatable. Nothing is run.")
     ] = None,
+    details: Annotated[
+        bool, typer.Option("--details", help="Also print each cell with its n, the interval and p.")
+    ] = False,
     attention: Annotated[
         Path | None, typer.Option(help="Folder of a causal language model, for attention entropy.")
     ] = None,
@@ -143,7 +188,7 @@ def experiment(
     bertscore: BertScoreFolder = None,
     summac: SummacFolder = None,
 ) -> None:
-    """Run a table or figure of a paper: what is missing, the bill, the run (resumed), the table next to the paper's."""
+    """Run a table or figure of a paper: checks, the bill, your consent, the run (resumed), the table."""
     chosen = load_experiment(name).narrow(only or ())
     if not chosen.rows:
         needs = "; ".join([*chosen.needs, *([f"the command {chosen.command}"] if chosen.command else [])])
@@ -152,26 +197,52 @@ def experiment(
     if ratings:
         _print_ratings(chosen, folder, ratings)
         return
-    judge = open_judge(judge_url, judge_model, judge_key, home / "judge")
+    judge, budget = judge_settings(judge_url, judge_model, judge_key, home / "judge"), Budget(max_calls, max_tokens)
     current = ExperimentRun(
         experiment=chosen,
         settings=read_settings(),
         place=Place(data=data or data_folder(), home=home),
-        models=MetricModels(judge=judge, judge_prompt=judge_prompt, reader=reader, bertscore=bertscore, summac=summac),
+        models=_metric_models(judge, budget, judge_prompt, reader, bertscore, summac),
         out=folder,
         console=err,
         limit=limit,
+        pool=pool,
+        budget=budget,
         attention=Attention(attention) if attention else None,
     )
+    current.check(judge, asks=not dry_run)
     for what, why in current.missing().items():
         out.print(Text(f"{what}: {why}", style="yellow"))
     bills = current.bill()
     write_bills(folder, chosen.name, bills)
     out.print(tables.bills(chosen.name, bills), f"In all: {total_of(bills)}; a judge takes one more call an answer.")
-    if not dry_run:
-        out.print(current.run(concurrency=concurrency), soft_wrap=True, markup=False)
-        for form in current.write_forms() if chosen.form else ():
-            out.print(f"To be filled in by each rater: {form}, with guidelines.md next to it.")
+    if dry_run:
+        return
+    if current.asks_model:
+        confirm(f"this takes about {total_of(bills)}", yes=yes)
+    out.print(current.run(concurrency=concurrency, details=details), soft_wrap=True, markup=False)
+    for form in current.write_forms() if chosen.form else ():
+        out.print(f"To be filled in by each rater: {form}, with guidelines.md next to it.")
+
+
+@app.command("data")
+def list_data(
+    name: Annotated[str, typer.Argument(help="One set; default: all of them.")] = "",
+    given: Annotated[
+        Path | None, typer.Option("--from", help="Its published file, archive or folder, to be converted.")
+    ] = None,
+    data: Data = None,
+) -> None:
+    """The sets of questions: which are here, where they are published, licence, size and folder layout."""
+    if given:
+        for line in convert(name, given, data or data_folder()):
+            out.print(line, soft_wrap=True, markup=False)
+        return
+    found = [source for source in SOURCES.values() if name in ("", source.name)]
+    if not found:
+        known = ", ".join(source.name for source in SOURCES.values())
+        raise ConfigError(f"There is no set of questions {name!r}.", hint=f"There are {known}.")
+    out.print(tables.sources(found, data or find_data()))
 
 
 @app.command()
@@ -185,7 +256,7 @@ def prompts(
     home: Home = HOME,
 ) -> None:
     """Write training data for an answering model (table 10): the prompt of each answer, and the reference."""
-    changes = {"limit": limit, "path": path or None, "parser": "paper", "systems": (system,)}
+    changes = {"limit": limit, "path": path or None, "parser": NOT_MADE, "systems": (system,)}
     with closing(open_pipeline(read_settings(), home)) as rag:
         place = Place(data=data or data_folder(), home=home)
         session = Session(_changed(load_suite(suite), changes), place, rag, MetricModels(), err)

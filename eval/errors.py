@@ -13,6 +13,10 @@ class RunLockedError(DiscoRagError):
     """Another process writes into the run's folder."""
 
 
+class BudgetSpentError(DiscoRagError):
+    """A limit of calls or tokens is reached. What was answered is recorded; the run can be resumed."""
+
+
 class MetricUnavailableError(ConfigError):
     """A metric needs a model that is not at hand. The metric is reported as missing; it never becomes zero."""
 

@@ -15,6 +15,7 @@ from discorag.registry import Named
 from discorag.retrieval.registry import tree_retriever
 from discorag.schema.answer import Detail
 from discorag.schema.errors import ConfigError, InputError
+from discorag.store.records import NOT_MADE
 from eval.errors import first_error
 from eval.perturb import NOISE, PERTURBATIONS, Stage
 from eval.retrievers import register_variants
@@ -92,7 +93,8 @@ class Suite(BaseModel, frozen=True, extra="forbid"):
         limit: Questions; None: all of ``only``.
         spread: Strata over which a limited choice is spread evenly.
         seed: Of that choice, and of the bootstrap.
-        parser: Whose trees the chunks get at ingest: as the product names parsers.
+        parser: Whose trees the chunks get at ingest: as the product names parsers. ``none``: a question makes those of
+            the chunks that it retrieves.
         top_k: Chunks to retrieve, for all systems; None: as many as each retrieves by itself.
         answer_tokens: Output limit of the generator, in tokens.
         detail: How much a generator without a language model tells.
@@ -116,7 +118,7 @@ class Suite(BaseModel, frozen=True, extra="forbid"):
     limit: int | None = Field(default=None, ge=1)
     spread: tuple[str, ...] = ()
     seed: int = 13
-    parser: Annotated[str, Named(PARSERS)] = "local"
+    parser: Annotated[str, Named(PARSERS, (NOT_MADE,))] = "local"
     top_k: int | None = Field(default=None, ge=1)
     answer_tokens: int = Field(default=1024, ge=16)
     detail: Detail = "enough"

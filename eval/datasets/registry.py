@@ -59,5 +59,5 @@ def load_benchmark(dataset: str, path: Path) -> Benchmark:
     if dataset not in LOADERS:
         raise ConfigError(f"There is no loader for {dataset!r}.", hint=f"There are {', '.join(LOADERS)}.")
     if not path.exists():
-        raise MissingPathError(f"{path} does not exist.", hint="Set DISCO_RAG_DATA to the folder of the datasets.")
+        raise MissingPathError(f"{path} does not exist.", hint="`python -m eval data` says where it is published.")
     return LOADERS[dataset](path)

@@ -10,6 +10,7 @@ from pydantic import BaseModel
 
 from discorag.config import Settings
 from discorag.schema.errors import ConfigError
+from discorag.store.records import NOT_MADE
 from eval.running.bill import Bill
 from eval.running.summary import DERIVED
 from eval.suite import FOLDER, Suite, find_system, load_suite, read_yaml, validate
@@ -79,7 +80,7 @@ class Experiment(BaseModel, frozen=True, extra="forbid"):
         item: Paper and table or figure.
         about: One line.
         suite: The suite; empty where each point names its own, or nothing is run from here.
-        options: Fields of the suite that differ.
+        options: Fields of the suite that differ. Trees are made as chunks are retrieved, unless they name a parser.
         switches: Options of all systems, over their own.
         points: What varies.
         rows: Row of the table -> system.
@@ -87,6 +88,8 @@ class Experiment(BaseModel, frozen=True, extra="forbid"):
         against: Row -> the row from which this one is subtracted instead.
         columns: Column -> metric; ``tokens``, ``seconds`` and ``attention_entropy`` are of the run, not of the answer.
         by: Groups of strata for which the table has lines of their own; ``[]`` are all questions.
+        names: Stratum -> value -> how the paper prints it.
+        settings_are_rows: Whether the paper's table has a row for each setting, and systems side by side.
         models: Language models of the printed numbers.
         printed: The numbers.
         needs: What no option can give: people, a corpus under a licence, servers.
@@ -108,6 +111,8 @@ class Experiment(BaseModel, frozen=True, extra="forbid"):
     against: dict[str, str] = {}
     columns: dict[str, str] = {}
     by: tuple[tuple[str, ...], ...] = ((),)
+    names: dict[str, dict[str, str]] = {}
+    settings_are_rows: bool = False
     models: tuple[str, ...] = ("Llama-3.3-70B",)
     printed: tuple[Printed, ...] = ()
     needs: tuple[str, ...] = ()
@@ -131,6 +136,7 @@ class Experiment(BaseModel, frozen=True, extra="forbid"):
         options: dict[str, Any] = {
             **suite.model_dump(),
             "only": {},
+            "parser": NOT_MADE,
             **self.options,
             **point.options,
             "systems": list(self.systems_at(point).values()),
@@ -152,16 +158,16 @@ class Experiment(BaseModel, frozen=True, extra="forbid"):
         """The row from which this one is subtracted."""
         return self.against.get(row, self.reference)
 
-    def find_printed(self, row: str, point: str, where: dict[str, str], column: str) -> str:
-        """The paper's numbers of a cell, one a model, or a dash."""
+    def find_printed(self, row: str, point: str, where: dict[str, str], column: str) -> tuple[str, ...]:
+        """The paper's numbers of a cell, one a model."""
         for line in self.printed:
             if (line.row, line.point, line.where) == (row, point, where) and column in line.values:
-                return " / ".join("–" if v is None else f"{v:g}" for v in line.values[column])
-        return "–"
+                return tuple("–" if v is None else f"{v:g}" for v in line.values[column])
+        return ()
 
 
 OF_THE_RUN = ("tokens", "seconds", "attention_entropy")
-"""Columns that a record tells, not a metric."""
+"""Columns that a record tells, not a metric; tokens and seconds without trees, see `eval.experiments.table`."""
 MODELS = {
     **dict.fromkeys(("judge_score", "judge_perfect"), "a judge (--judge-url)"),
     "dr_ovscore": "a SQuAD 2.0 reader (--reader)",

@@ -4,13 +4,15 @@ import asyncio
 import json
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
+from typing import Literal
 
 from rich.console import Console
 
-from discorag.config import Settings
+from discorag.config import HOW_TO_NAME_A_MODEL, LlmSettings, Settings
+from discorag.schema.errors import ConfigError
 from discorag.schema.values import digest
 from eval.experiments.attention import Attention
 from eval.experiments.definition import Experiment, Point
@@ -18,15 +20,15 @@ from eval.experiments.ratings import PEOPLE, Thing, structures, write_form
 from eval.experiments.table import Line, lines_of, markdown
 from eval.metrics.base import MetricModels
 from eval.metrics.registry import build
+from eval.options import check_data, check_models, models_of
 from eval.reporting.report import remarks
 from eval.running.bill import Bill
+from eval.running.budget import Budget
 from eval.running.folder import load_run
 from eval.running.record import Record
 from eval.running.session import Place, Session, open_pipeline
 from eval.sample import Sample
-
-BILLED = 5
-"""Questions whose prompts are counted for a bill that is then scaled."""
+from eval.suite import Suite, find_system
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +42,9 @@ class ExperimentRun:
         models: For metrics that need them.
         out: Folder of its runs.
         console: Progress goes here.
-        limit: Questions of each point; None: as the experiment says.
+        limit: Questions of each point; None: as the experiment says. Only their documents are searched.
+        pool: ``all`` or ``chosen``: whose documents an open suite searches, whatever the limit says.
+        budget: What it may spend, and has spent.
         attention: Reads prompts, for the column ``attention_entropy``.
     """
 
@@ -51,13 +55,42 @@ class ExperimentRun:
     out: Path
     console: Console
     limit: int | None = None
+    pool: Literal["all", "chosen"] | None = None
+    budget: Budget = field(default_factory=Budget)
     attention: Attention | None = None
+
+    def check(self, judge: LlmSettings | None, *, asks: bool) -> None:
+        """Check data and variables of all settings; if models are to be asked, each of them by a short call.
+
+        Raises:
+            MissingPathError: Data is not there.
+            ConfigError: A variable is not set, or no row can do without a language model and there is none.
+            ModelError: A model does not answer.
+        """
+        for point in self.experiment.points:
+            check_data(self._suite(point), self.place.data)
+        models = self._models()
+        systems = [s for p in self.experiment.points for s in self.experiment.systems_at(p).values()]
+        if not asks:
+            return
+        if not models and all(find_system(s).needs_llm for s in systems):
+            raise ConfigError("Every row needs a language model, and none is configured.", hint=HOW_TO_NAME_A_MODEL)
+        asyncio.run(check_models([*models, *([judge] if judge else [])]))
+
+    @property
+    def asks_model(self) -> bool:
+        """Whether a language model is configured, which may cost."""
+        return bool(self._models())
+
+    def _models(self) -> list[LlmSettings]:
+        """The language models of all settings."""
+        return [m for point in self.experiment.points for m in models_of(point.settings_over(self.settings))]
 
     def missing(self) -> dict[str, str]:
         """Column -> why it cannot be computed here, and what else the experiment needs; before anything is run."""
         found = {need: "not at hand here" for need in self.experiment.needs}
         metrics = {metric: column for column, metric in self.experiment.columns.items()}
-        wanted = dict.fromkeys(m for point in self.experiment.points for m in self.experiment.suite_at(point).metrics)
+        wanted = dict.fromkeys(m for point in self.experiment.points for m in self._suite(point).metrics)
         lacking = build(tuple(wanted), self.models).missing
         found |= {metrics.get(metric, metric): why for metric, why in lacking.items()}
         if "attention_entropy" in metrics and self.attention is None:
@@ -67,52 +100,59 @@ class ExperimentRun:
     def bill(self) -> list[Bill]:
         """What all points would take of a language model, scaled from a few questions; no model is asked.
 
-        Systems that share a part of their runs are counted as if each ran alone; trees that points share, once.
+        Systems that share a part of their runs are counted as if each ran alone, but the tree of a chunk once.
         """
         bills: list[Bill] = []
         parsed: set[tuple[str, str]] = set()
+        sent: set[int] = set()
         for point, session in self._sessions():
-            n = len(session.benchmark.samples)
-            few = self.experiment.suite_at(point, min(n, BILLED)).model_copy(update={"pool": "chosen"})
-            counted = Session(few, self.place, session.rag, MetricModels(), self.console)
-            share = session.characters / counted.characters
-            trees = (few.dataset, str(point.settings))
-            for bill in asyncio.run(counted.bill()):
-                if trees in parsed and not bill.questions:
-                    continue
-                name = f"{bill.system} ({point.label})" if point.label else bill.system
-                scaled = bill.for_questions(n) if bill.questions else bill.scale(share)
-                bills.append(scaled.model_copy(update={"system": name}))
+            trees = (session.suite.dataset, str(point.settings))
+            for bill in asyncio.run(session.estimate(sent)):
+                if bill.questions or trees not in parsed:
+                    name = f"{bill.system} ({point.label})" if point.label else bill.system
+                    bills.append(bill.model_copy(update={"system": name}))
             parsed.add(trees)
         return bills
 
-    def run(self, *, concurrency: int) -> str:
-        """Run what is missing; the Markdown table, which is also written into the folder. Raises as `Session.run`."""
+    def run(self, *, concurrency: int, details: bool = False) -> str:
+        """Run what is missing; the Markdown table, which is also written into the folder, there always with details.
+
+        Raises as `Session.run`.
+        """
         lines: list[Line] = []
         notes: list[str] = []
+        readers: dict[str, None] = {}
         for point, session in self._sessions():
-            folder = self.folder(point)
-            notes += remarks(asyncio.run(session.run(folder, concurrency=concurrency)))
+            folder = self.folder(point, session)
+            run = asyncio.run(session.run(folder, concurrency=concurrency))
+            notes += remarks(run)
+            readers[run.versions["llm"]] = None
             records: Sequence[Record] = load_run(folder)[1]
             if self.attention and "attention_entropy" in self.experiment.columns.values():
                 records = self._with_attention(folder, session, records)
             lines += lines_of(self.experiment, point, records, session.benchmark.samples, seed=session.suite.seed)
-        table = markdown(self.experiment, lines, notes)
-        (self.out / "table.md").write_text(table, encoding="utf-8")
-        return table
+        reader = ", ".join(readers)
+        whole = markdown(self.experiment, lines, notes, reader=reader, details=True)
+        (self.out / "table.md").write_text(whole, encoding="utf-8")
+        return markdown(self.experiment, lines, notes, reader=reader, details=details)
 
-    def folder(self, point: Point) -> Path:
-        """Where a point's run is."""
-        return self.out / point.folder
+    def folder(self, point: Point, session: Session) -> Path:
+        """Where a point's run is: a run with other models has a folder of its own."""
+        return session.free_folder(self.out / point.folder)
+
+    def _suite(self, point: Point) -> Suite:
+        suite = self.experiment.suite_at(point, self.limit)
+        pool = self.pool or ("chosen" if self.limit else suite.pool)
+        return suite.model_copy(update={"pool": pool})
 
     def write_forms(self) -> list[Path]:
         """Write what people rate, one form a point; its questions are drawn with the suite's seed."""
         forms: list[Path] = []
         for point, session in self._sessions():
-            samples, folder = session.benchmark.samples, self.folder(point)
+            samples, folder = session.benchmark.samples, self.folder(point, session)
             drawn = Random(session.suite.seed).sample(samples, min(self.experiment.sample, len(samples)))
             structured = self.experiment.form == "acceptable"
-            things = self._structures(session, drawn) if structured else self._summaries(point, session, drawn)
+            things = self._structures(session, drawn) if structured else self._summaries(point, folder, session, drawn)
             forms.append(write_form(folder, self.experiment.form, things, session.suite.seed))
         return forms
 
@@ -120,14 +160,14 @@ class ExperimentRun:
         system = self.experiment.rows[self.experiment.reference]
         return [thing for s in samples for thing in structures(s.id, asyncio.run(session.inputs(s, system)))]
 
-    def _summaries(self, point: Point, session: Session, samples: Sequence[Sample]) -> list[Thing]:
+    def _summaries(self, point: Point, folder: Path, session: Session, samples: Sequence[Sample]) -> list[Thing]:
         """Each system's text and the reference; the documents are written next to the form."""
         rows = {system: row for row, system in self.experiment.systems_at(point).items()}
-        answers = {(r.sample, r.system): r.answer for r in load_run(self.folder(point))[1]}
+        answers = {(r.sample, r.system): r.answer for r in load_run(folder)[1]}
         things: list[Thing] = []
         for number, sample in enumerate(samples, start=1):
             documents = [session.benchmark.documents[d] for d in sample.documents]
-            source = self.folder(point) / "sources" / f"{number}.txt"
+            source = folder / "sources" / f"{number}.txt"
             source.parent.mkdir(parents=True, exist_ok=True)
             source.write_text("\n\n".join(d.text for d in documents), encoding="utf-8")
             about = f"{documents[0].title} (sources/{source.name})"
@@ -148,9 +188,8 @@ class ExperimentRun:
         settings, place = point.settings_over(self.settings), self.place
         if stored := {name: fields for name, fields in point.settings.items() if fields.keys() - {"reader"}}:
             place = Place(data=place.data, home=place.home / f"settings-{digest(json.dumps(stored))[:8]}")
-        with closing(open_pipeline(settings, place.home)) as rag:
-            suite = self.experiment.suite_at(point, self.limit)
-            yield Session(suite, place, rag, self.models, self.console)
+        with closing(open_pipeline(settings, place.home, self.budget)) as rag:
+            yield Session(self._suite(point), place, rag, self.models, self.console, self.budget)
 
     def _with_attention(self, folder: Path, session: Session, records: Sequence[Record]) -> list[Record]:
         """The records with the entropy of the attention with which their answers read their prompts."""

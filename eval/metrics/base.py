@@ -81,3 +81,9 @@ class MetricModels:
     reader: Path | None = None
     bertscore: Path | None = None
     summac: Path | None = None
+
+    @property
+    def folders(self) -> dict[str, Path]:
+        """The local models that are given, by metric."""
+        given = {"squad reader": self.reader, "bertscore": self.bertscore, "summac": self.summac}
+        return {name: folder for name, folder in given.items() if folder}

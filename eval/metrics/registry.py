@@ -108,7 +108,7 @@ def build(names: Sequence[str], models: MetricModels) -> Metrics:
 
 def _public(reason: str, models: MetricModels) -> str:
     """The reason without the path of a model's folder, only its name: it is published in ``run.json``."""
-    for folder in filter(None, (models.reader, models.bertscore, models.summac)):
+    for folder in models.folders.values():
         reason = reason.replace(str(folder), folder.name)
     return reason
 

@@ -10,6 +10,10 @@ from eval.running.record import MetricSummary, Record, Run, scores_of
 
 SEED = 0
 BASELINE = "standard"
+ALIKE = (
+    "No language model was configured: every system copies sentences of the passages that it retrieved, so systems "
+    "that retrieve the same passages agree, or nearly."
+)
 
 
 def markdown_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
@@ -86,4 +90,5 @@ def remarks(run: Run) -> list[str]:
         *(f"{system}: {s.errors} questions without an answer" for system, s in systems if s.errors),
         *(f"{count} left out: {why}" for why, count in run.dropped.items()),
         *([run.note] if run.note else []),
+        *([ALIKE] if run.versions.get("llm") == "none" and len(run.systems) > 1 else []),
     ]

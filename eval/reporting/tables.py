@@ -1,11 +1,13 @@
 """Tables of the evaluation's command line."""
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from eval.datasets.sources import Source
 from eval.reporting.report import remarks
 from eval.running.bill import Bill
 from eval.running.record import Run
@@ -47,6 +49,24 @@ def bills(name: str, given: Sequence[Bill], official: int | None = None) -> Rend
         if official and bill.questions:
             table.add_row("", f"official {official:,}", *_counts(bill.for_questions(official), 1))
     return table
+
+
+def sources(given: Sequence[Source], folder: Path | None) -> RenderableType:
+    """Each set with what is known of it, and whether it is in the data folder."""
+    lines = [Text(f"Data folder: {folder or 'none; DISCO_RAG_DATA names it'}")]
+    for source in given:
+        is_here = folder is not None and (folder / source.path).exists()
+        lines += [Text(), Text(f"{source.name}: {'here' if is_here else 'not here'}", style="bold")]
+        facts = {
+            "published": source.published,
+            "licence": source.licence,
+            "size": source.size,
+            "path": source.path,
+            "layout": source.layout,
+            "known from documentation only": source.unseen,
+        }
+        lines += [Text(f"  {name}: {fact}") for name, fact in facts.items() if fact]
+    return Group(*lines)
 
 
 def _counts(bill: Bill, share: int) -> list[str]:

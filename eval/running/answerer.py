@@ -21,7 +21,7 @@ from discorag.schema.values import Span
 from discorag.text.sentences import sentence_spans
 from eval.controls.plans import fill, replace_hits
 from eval.controls.statements import borrow_plan
-from eval.errors import DataError
+from eval.errors import BudgetSpentError, DataError
 from eval.perturb import FILLER, NOISE, ONLY_STATEMENTS, OTHER_PLAN, PERTURBATIONS
 from eval.running.branches import Branches
 from eval.running.corpus import Corpus
@@ -37,7 +37,7 @@ LEAD = 6
 """Sentences of the lead baseline: as many as an extractive answer has units."""
 NOISE_DOCUMENTS = 10
 """Documents from which noise is drawn, where there are so many."""
-DEAD = {c.__name__ for c in (ModelUnavailableError, RateLimitedError, ModelRejectedError)}
+DEAD = {c.__name__ for c in (ModelUnavailableError, RateLimitedError, ModelRejectedError, BudgetSpentError)}
 """Failures that say nothing about the system: the run stops, and can be resumed."""
 
 

@@ -5,7 +5,7 @@ import re
 from collections.abc import AsyncIterator, Sequence
 from itertools import pairwise, permutations
 from pathlib import Path
-from typing import Self, TypeVar
+from typing import Any, Self, TypeVar
 
 from pydantic import BaseModel
 
@@ -14,6 +14,8 @@ from discorag.answering.statements import MOST_STATEMENTS
 from discorag.config import LlmSettings
 from discorag.discourse.parse.inline import unescape
 from discorag.models.protocol import LanguageModel, Message, Reply, Request, TokenCounter
+from discorag.retrieval.routers.prompted import REFUSAL
+from discorag.retrieval.routers.walk import STAGE
 from discorag.schema.errors import Usage
 from discorag.schema.ledger import Ledger
 
@@ -24,11 +26,13 @@ _CHUNK = re.compile(r"^CHUNK\[\d+\]:$", re.MULTILINE)
 _PASSAGE = re.compile(r"^<passage\S* (\d+)>\n(?:(?:Source|Continues): .*\n)*(.+)$", re.MULTILINE)
 _QUOTED = 60
 """Characters of a quotation."""
-ASSUMED = {"relate": 900, "plan": 180, "generate": 260}
+ASSUMED = {"relate": 900, "plan": 180, "generate": 260, "parse": 0, STAGE: 0}
 """Assumed tokens of a reply by stage, if the one made here is shorter; limited by the request's own limit.
 
-A capable model wrote 743 tokens of statements and answer over ten passages (mean of 40 questions).
+Trees and routes are counted as they are made here, and a stage that is not listed has its limit. A capable model wrote
+743 tokens of statements and answer over ten passages (mean of 40 questions).
 """
+_NODE = re.compile(r"^(\t*)(\d+): (=?)", re.MULTILINE)
 _TEXT = {
     "plan": "PLAN: Use [1].\nRETRIEVAL HINT:\n- evidence",
     "generate": "PLAN: Use [1].\nANSWER: Something [1].",
@@ -93,14 +97,20 @@ def write_bills(folder: Path, name: str, bills: Sequence[Bill], official: int | 
 class CountingModel(LanguageModel):
     """Stands where a model would: counts each prompt and gives the shortest reply that the engines accept.
 
+    A router takes every passage that it sees, and unfolds one heading at each step, as far as it may.
+
     Args:
         counter: The encoder's tokenizer; a generator's own counts differ by a tenth or two.
-        context_tokens: How long prompt and output may be together; by default as the settings' default.
+        settings: The model's context, and whether its replies are cached: a tree is then paid for once.
+        sent: Hashes of the prompts so far. Counts that share it share the cache.
     """
 
-    def __init__(self, counter: TokenCounter, context_tokens: int = LlmSettings().context_tokens) -> None:
-        self._counter, self._context_tokens = counter, context_tokens
-        self._sent: set[int] = set()  # hashes of all prompts
+    def __init__(
+        self, counter: TokenCounter, settings: LlmSettings | None = None, sent: set[int] | None = None
+    ) -> None:
+        settings = settings or LlmSettings()
+        self._counter, self._context_tokens, self._caches = counter, settings.context_tokens, bool(settings.cache)
+        self._sent: set[int] = set() if sent is None else sent
 
     @property
     def name(self) -> str:
@@ -114,6 +124,8 @@ class CountingModel(LanguageModel):
     async def complete(self, request: Request[T]) -> Reply[T]:
         """See `LanguageModel.complete`; never fails."""
         text = self._tree(request) if request.stage == "parse" else _reply(request)
+        if request.stage == STAGE and not _is_accepted(request, text):
+            text = REFUSAL
         return Reply(text=text, value=request.parse(text), usage=self._usage(request, text))
 
     async def stream(self, request: Request[str]) -> AsyncIterator[str | Reply[str]]:
@@ -138,6 +150,8 @@ class CountingModel(LanguageModel):
         return "\n".join(["EDUs:", *listed, "RST ANALYSIS:", *pairs, "TREE STRUCTURE:", *root, *drawn])
 
     def _usage(self, request: Request[T], text: str) -> Usage:
+        if self._caches and request.stage == "parse" and hash(request.messages) in self._sent:
+            return Usage(disk_hits=1)
         written = len(self._counter.token_offsets([text])[0])
         out = min(max(ASSUMED.get(request.stage, request.max_tokens), written), request.max_tokens)
         tokens, cached = sum(self._count(m) for m in request.messages), self._count_repeated(request.messages)
@@ -164,6 +178,25 @@ def _statements(prompt: str) -> str:
     return json.dumps({"statements": statements, "relations": [], "order": [[n] for n, _ in quoted], "missing": ""})
 
 
+def _route(prompt: str) -> str:
+    """What a router writes that takes every passage, and unfolds the first heading that seems to hide passages."""
+    lines = [(len(tabs), node, bool(mark)) for tabs, node, mark in _NODE.findall(prompt.rpartition("<document>")[2])]
+    below = [*(depth for depth, _, _ in lines[1:]), 0]
+    passages = [node for depth, node, is_heading in lines if depth and not is_heading]
+    hiding = [n for (depth, n, is_heading), after in zip(lines, below, strict=True) if is_heading and after <= depth]
+    chosen = [*(f"[ANSWER] {node}:" for node in passages), *(f"[EXPAND] {node}:" for node in hiding[:1])]
+    return "\n".join(chosen) or REFUSAL
+
+
+def _is_accepted(request: Request[Any], text: str) -> bool:
+    """Whether the request takes the text: a heading whose passages were all shown hides none."""
+    try:
+        request.parse(text)
+    except ValueError:
+        return False
+    return True
+
+
 def _reply(request: Request[T]) -> str:
     if request.stage == "relate" and ANSWER in request.messages[0].content:
         return f"{_statements(request.messages[0].content)}\n{ANSWER}Something [1]."
@@ -177,6 +210,8 @@ def _reply(request: Request[T]) -> str:
         pairs = permutations(range(1, len(_CHUNK.findall(prompt)) + 1), 2)
         related, other = ("however", "NONE") if "NONE" in prompt else ("SUPPORTS", "UNRELATED")
         return "\n".join(f"CHUNK[{i}] -> CHUNK[{j}]: {related if j in (i + 1, i + 5) else other}" for i, j in pairs)
+    if request.stage == STAGE:
+        return _route(prompt)
     if request.stage == "generate" and "PLAN:" not in prompt:
         return "Something [1]."
     return _TEXT.get(request.stage, _TEXT["generate"])

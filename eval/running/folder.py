@@ -107,6 +107,32 @@ def load_run(path: Path) -> tuple[Run, tuple[Record, ...]]:
     return run, tuple(_records(path / SAMPLES_FILE))
 
 
+def check_same(path: Path, run: Run) -> None:
+    """Raises `DataError` if the folder holds another run than this one; it says in what they differ."""
+    if other := describe_difference(path, run):
+        raise DataError(f"{path} holds another run ({other}).", hint="Choose another --out, or remove the folder.")
+
+
+def describe_difference(path: Path, run: Run) -> str:
+    """In what the folder's run differs from this one; empty if it is the same, or there is none."""
+    held = _read_run(path)
+    if held is None or held.key == run.key:
+        return ""
+    names = sorted(held.versions.keys() | run.versions.keys())
+    changed = [
+        f"{name} was {held.versions.get(name, 'not set')}, is {run.versions.get(name, 'not set')}"
+        for name in names
+        if held.versions.get(name) != run.versions.get(name)
+    ]
+    changed += [f"{name} was {a}, is {b}" for name, a, b in _facts(held, run) if a != b]
+    return "; ".join(changed) or "with other options, systems or data"
+
+
+def _facts(held: Run, run: Run) -> Iterator[tuple[str, object, object]]:
+    for name in ("suite", "n", "documents", "seed"):
+        yield name, getattr(held, name), getattr(run, name)
+
+
 def _check_key(path: Path, key: str) -> None:
     run = _read_run(path)
     other = run.key != key if run else (path / SAMPLES_FILE).is_file() and (path / SAMPLES_FILE).stat().st_size

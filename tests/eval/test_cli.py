@@ -88,7 +88,7 @@ def test_experiments_are_listed_and_one_says_what_is_missing_and_what_it_takes_b
     where = ("--home", home, "--data", FIXTURES)
     said = call("experiment", "disco-rag-table-9", "--limit", "1", "--dry-run", *where)
     assert "No judge is configured" in said
-    assert re.search(r"trees of the documents .*once", said)
+    assert re.search(r"trees of the retrieved chunks .*each of 1", said)
     assert re.search(r"In all: \d+ calls", said)
     assert [p.name for p in (home / "runs" / "disco-rag-table-9").iterdir()] == ["bill.json"]
 

@@ -18,7 +18,8 @@ from rich.console import Console
 from discorag.config import LlmSettings, Settings, read_settings
 from discorag.discourse.parse.trained.network import PACKAGED_FOLDER
 from discorag.models.gateway import Gateway
-from discorag.schema.errors import ConfigError
+from discorag.schema.errors import ConfigError, Usage
+from discorag.schema.ledger import Ledger, StageRecord
 from eval.errors import DataError
 from eval.experiments.attention import Attention
 from eval.experiments.definition import OTHERS, Experiment, Point, Printed, experiment_names, load_experiment, state
@@ -27,7 +28,7 @@ from eval.experiments.run import ExperimentRun
 from eval.experiments.table import lines_of, markdown
 from eval.metrics.base import MetricModels
 from eval.running.record import Record
-from eval.running.session import Place
+from eval.running.session import RETRIEVED_TREES, Place
 from eval.sample import Sample
 from nodes.backends import name_model
 from tests.eval.helpers import FIXTURES
@@ -121,14 +122,76 @@ def test_the_table_has_the_papers_numbers_and_corrects_p_for_the_number_of_compa
     whole = {line.row: line for line in lines if not line.where}
     assert len(lines) == 9  # three rows in set 0, in set 1, in all
     assert whole["First"].gain
-    assert (whole["First"].paper, whole["First"].ours, whole["First"].gain.difference) == ("1.5 / –", 43.5, 6.5)
+    assert (whole["First"].paper, whole["First"].ours, whole["First"].gain.difference) == (("1.5", "–"), 43.5, 6.5)
     assert whole["Ours"].gain is None
-    table = markdown(experiment, lines)
+    table = markdown(experiment, lines, details=True)
     assert "| First | all | score | 1.5 / – | 43.50 | 8 | **+6.5 [" in table
     corrected = [float(p) for p in re.findall(r"\| (0\.\d{3}) \|$", table, re.MULTILINE)]
     raw = [line.gain.p for line in lines if line.gain and line.gain.p is not None]
     holm = accumulate(((3 - i) * p for i, p in enumerate(sorted(raw))), max)
     assert sorted(corrected) == pytest.approx(list(holm), abs=5e-4)
+
+
+def test_the_table_is_laid_out_as_in_the_paper_and_every_cell_is_listed_on_demand() -> None:
+    experiment = load_experiment("disco-rag-table-1")
+    samples = [Sample(id=f"{s}{i}", query="q", strata={"set": s, "level": i}) for s in "12" for i in "1234"]
+    scores = {"judge_score": 50.0, "judge_perfect": 0.0}
+    records = [
+        Record(sample=sample.id, system=system, scores=scores)
+        for sample in samples
+        for system in experiment.rows.values()
+    ]
+    lines = lines_of(experiment, Point(), records, samples, seed=1)
+    table = markdown(experiment, lines, ["A remark."], reader="Llama")
+    head, first, *_ = [line for line in table.splitlines() if line.startswith("|") and "--" not in line]
+    tasks = ("Spot.", "Comp.", "Clus.", "Chain.", "Overall")
+    assert head == "|  | " + " | ".join(f"{task} {m}" for task in tasks for m in ("LLM score", "EM x 100")) + " |"
+    assert first.startswith("| Full context, paper: Llama-3.1-8B | 55.43 | – | 56.06 | – | 47.41 | 8 | 65.66 | 37 |")
+    blocks = re.findall(r"^## (.*)$", table, re.MULTILINE)
+    assert blocks == ["Set 1 (10K-50K tokens)", "Set 2 (50K-100K tokens)"]
+    rows = [line.split(" | ")[0].strip("| ") for line in table.split("## ")[1].splitlines() if line.startswith("| ")][
+        2:
+    ]
+    models = [f"paper: {model}" for model in experiment.models]
+    assert rows == [
+        *(f"Full context, {m}" for m in models),
+        "Full context, ours: Llama",
+        "Disco-RAG − Full context, ours",
+        *(f"Standard RAG, {m}" for m in models),
+        "Standard RAG, ours: Llama",
+        "Disco-RAG − Standard RAG, ours",
+        *(f"Disco-RAG, {m}" for m in models),
+        "Disco-RAG, ours: Llama",
+        "questions",
+    ]
+    assert "Every cell" not in table
+    assert "Every cell" in markdown(experiment, lines, details=True)
+    assert table.endswith("- A remark.\n")
+
+
+def test_table_8_has_a_row_for_each_k_and_its_seconds_end_with_generation() -> None:
+    experiment = load_experiment("disco-rag-table-8")
+    seconds = {"retrieve": 1.0, "parse": 50.0, "relate": 2.0, "plan": 1.5, "generate": 3.0, "verify": 20.0}
+    stages = tuple(
+        StageRecord(stage=name, seconds=s, usage=Usage(tokens_in=100, calls=1)) for name, s in seconds.items()
+    )
+    sample = Sample(id="1", query="q")
+    lines = [
+        line
+        for point in experiment.points
+        for line in lines_of(
+            experiment,
+            point,
+            [Record(sample="1", system=s, ledger=Ledger(stages=stages)) for s in experiment.systems_at(point).values()],
+            [sample],
+            seed=1,
+        )
+    ]
+    table = markdown(experiment, lines, reader="Llama")
+    columns = ("Standard RAG, tokens", "Disco-RAG, tokens", "Standard RAG, seconds", "Disco-RAG, seconds")
+    assert f"|  | {' | '.join(columns)} |" in table
+    assert "| k = 10, paper: Llama-3.3-70B | 3600 | 7900 | 7.6 | 9.8 |" in table
+    assert "| k = 10, ours: Llama | 500.00 | 500.00 | 7.50 | 7.50 |" in table  # without parse; without parse and verify
 
 
 # --- end to end -----------------------------------------------------------------------------------
@@ -198,7 +261,8 @@ def test_a_strong_model_runs_every_experiment(
     attention = Attention(_tiny_model(home / "lm")) if "attention_entropy" in columns else None
     current = prepared(name, model, home, limit=2 if needs_another_plan else 1, attention=attention)
     table = current.run(concurrency=1)
-    assert not attention or re.search(r"attention entropy \| 3.72 \| \d\.\d\d \| 1 \|", table)
+    whole = (home / "runs" / name / "table.md").read_text("utf-8")
+    assert not attention or re.search(r"attention entropy \| 3.72 \| \d\.\d\d \| 1 \|", whole)
     assert "error" not in table
     runs = [json.loads(p.read_text("utf-8")) for p in sorted((home / "runs" / name).glob("*/run.json"))]
     assert len(runs) == len(current.experiment.points)
@@ -207,7 +271,7 @@ def test_a_strong_model_runs_every_experiment(
         assert {
             s: (v["errors"], v["stood_in"]) for s, v in run["systems"].items() if v["errors"] or v["stood_in"]
         } == {}
-    assert (home / "runs" / name / "table.md").read_text("utf-8") == table
+    assert whole == current.run(concurrency=1, details=True)
     if "judge_score" in columns:
         assert "| 80.00 | " in table
     if current.experiment.form:
@@ -224,11 +288,9 @@ def test_what_is_missing_and_the_bill_come_first_and_a_second_run_asks_nothing(
     before = len(model.requests)
     bills = {bill.system: bill for bill in current.bill()}
     assert len(model.requests) == before
-    assert {name: bill.calls for name, bill in bills.items() if "trees" not in name} == {
-        "paper-standard": 1,
-        "markers": 2,
-        "paper": 3,
-    }
+    calls = {name: bill.calls for name, bill in bills.items() if name != RETRIEVED_TREES}
+    assert calls == {"paper-standard": 1, "markers": 2, "paper": 3}
+    assert bills[RETRIEVED_TREES].calls > 0
     first = current.run(concurrency=1)
     asked = len(model.requests)
     assert current.run(concurrency=1) == first
@@ -274,7 +336,8 @@ def test_a_row_may_be_compared_with_another_one_than_the_others() -> None:
         ("Twice", 10.0),
         ("Permuted", 30.0),
     ]
-    assert "(Twice −)" in markdown(experiment, lines)
+    assert "| Twice − Permuted, ours | " in markdown(experiment, lines)
+    assert "(Twice −)" in markdown(experiment, lines, details=True)
 
 
 def test_training_prompts_have_the_structure_that_the_system_has(

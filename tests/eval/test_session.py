@@ -213,7 +213,7 @@ def test_what_cannot_be_run_is_an_error_before_anything_is_written(rag: DiscoRAG
         session(rag, tmp_path, suite("lay-summaries", metrics=["bleu"]))
     with pytest.raises(ConfigError, match="no loader for 'squad'"):
         session(rag, tmp_path, suite("lay-summaries", dataset="squad"))
-    with pytest.raises(MissingPathError, match="DISCO_RAG_DATA"):
+    with pytest.raises(MissingPathError, match="python -m eval data"):
         session(rag, tmp_path, suite("lay-summaries"), data=tmp_path)
     with pytest.raises(DataError, match="holds no question"):
         session(rag, tmp_path, suite("loong", only={"type": ["legal"]}, limit=None))
