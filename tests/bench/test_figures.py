@@ -245,10 +245,10 @@ def bills() -> Iterator[tuple[str, str]]:
         n = bill["counted"]["written"]["questions"]
         shown = ("written", "written-standard", "standard", "full-context")
         cells = (_bill(bill["counted"][name]) if name in bill["counted"] else "–" for name in shown)
-        official = bill["official"]
-        whole = f"{official['tokens_in'] / 1e6:,.1f} M + {official['tokens_out'] / 1e6:,.2f} M" if official else "–"
         yield "eval/README.md", f"| {suite} | {n} | {' | '.join(cells)} | "
-        yield "eval/README.md", f" | {whole} |"
+        for row in bill["official"]:
+            tokens = f"{row['tokens_in'] / 1e6:,.1f} M + {row['tokens_out'] / 1e6:,.2f} M"
+            yield "eval/README.md", f" | {row['questions']:,} | {tokens} |"
 
 
 def _bill(row: dict[str, int]) -> str:
