@@ -91,9 +91,12 @@ judge() {
 }
 
 experiment() {
-    "$PYTHON" -m "$eval_module" experiment "$TABLE" --judge-url "$JUDGE_URL" --judge-model "$JUDGE_MODEL" \
-        --judge-key "$JUDGE_KEY" ${JUDGE_PROMPT:+--judge-prompt "$JUDGE_PROMPT"} --concurrency "${CONCURRENCY:-16}" \
-        "$@" "${options[@]}"
+    local judged=()
+    if [ -n "${!JUDGE_KEY:-}" ]; then
+        judged=(--judge-url "$JUDGE_URL" --judge-model "$JUDGE_MODEL" --judge-key "$JUDGE_KEY")
+        [ -z "${JUDGE_PROMPT:-}" ] || judged+=(--judge-prompt "$JUDGE_PROMPT")
+    fi
+    "$PYTHON" -m "$eval_module" experiment "$TABLE" --concurrency "${CONCURRENCY:-16}" "${judged[@]}" "$@" "${options[@]}"
 }
 
 bill() { experiment --dry-run; }

@@ -123,10 +123,8 @@ def _row(experiment: Experiment, row: str, cells: Sequence[Line | None], reader:
     yield [f"{row}, ours: {reader}" if reader else f"{row}, ours", *map(_number, cells)]
     gains = [cell.gain.shown if cell and cell.gain else "–" for cell in cells]
     if set(gains) != {"–"}:
-        yield [
-            f"{experiment.compared_with(row)} − {'the other' if experiment.settings_are_rows else row}, ours",
-            *gains,
-        ]
+        compared = experiment.reference if experiment.settings_are_rows else experiment.compared_with(row)
+        yield [f"{compared} − {'the other' if experiment.settings_are_rows else row}, ours", *gains]
 
 
 def _place(experiment: Experiment, line: Line) -> tuple[str, str]:
@@ -157,7 +155,8 @@ def _every_cell(experiment: Experiment, lines: Sequence[Line]) -> str:
         where = ", ".join(f"{k} {v}" for k, v in line.where.items()) or "all"
         labels = [*([line.point] if has_settings else []), line.row, where, line.column]
         p = f"{next(ps):.3f}" if line.gain and line.gain.p is not None else "–"
-        rows.append([*labels, " / ".join(line.paper) or "–", _number(line), str(line.n), _gain_of(line, experiment), p])
+        gain = _gain_of(line, experiment)
+        rows.append([*labels, " / ".join(line.paper) or "–", _number(line), str(line.n), gain, p])
     return markdown_table(head, rows)
 
 

@@ -136,7 +136,7 @@ def test_an_unknown_suite_is_one_line_and_status_2(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("run", "loong"), "MissingPathError: nowhere is not a folder. Set DISCO_RAG_DATA"),
+        (("run", "loong"), "MissingPathError: DISCO_RAG_DATA is nowhere, which is not a folder."),
         (("run", "asqa", "--system", "fuller"), "ConfigError: There are no systems ['fuller']"),
         (("experiment", "disco-rag-table-7"), "ConfigError: Disco-RAG, table 7 is not run from here. It needs RST-DT"),
         (("check", "nowhere", "expected.json"), "MissingPathError: nowhere holds no run.json"),

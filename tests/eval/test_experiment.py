@@ -336,7 +336,8 @@ def test_a_row_may_be_compared_with_another_one_than_the_others() -> None:
         ("Twice", 10.0),
         ("Permuted", 30.0),
     ]
-    assert "(Twice −)" in markdown(experiment, lines)
+    assert "| Twice − Permuted, ours | " in markdown(experiment, lines)
+    assert "(Twice −)" in markdown(experiment, lines, details=True)
 
 
 def test_training_prompts_have_the_structure_that_the_system_has(
