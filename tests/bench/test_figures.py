@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterator
 from decimal import ROUND_HALF_UP, Decimal
 from itertools import product
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -326,16 +327,26 @@ def evidence() -> Iterator[tuple[str, str]]:
 
 def capable() -> Iterator[tuple[str, str]]:
     f, page = result("archive")["capable"]["figures"], "docs/science.md"
-    for name in ("statements - before", "rules - before", "statements - rules"):
-        yield page, f"| {' | '.join('{:+.2f} [{:+.2f}, {:+.2f}]'.format(*row) for row in f[name])} |"
-    for kind, counts in f["wins, ties and losses against the rules"].items():
-        yield page, f"| {kind} | {' | '.join('{}, {}, {}'.format(*row) for row in counts)} |"
-    told, short = f["RAMDocs, gold values told, of 32"], f["ASQA, short answers, %"]
-    for name in ("before", "rules", "statements"):
-        yield page, f"| {told[name]} | {short[name]} | {f['characters'][name]} |"
-    for name, agreed in f["agreement of the judges, of 40"].items():
-        yield page, f"{agreed} of 40 ({name})"
+
+    def cells(rows: list[list[float]]) -> str:
+        return " | ".join("{:+.2f} [{:+.2f}, {:+.2f}]".format(*row) for row in rows)
+
+    for name in ("statements - before", "rules - before"):
+        yield page, f"| {cells(f[name])} |"
+    for wording, rows in f["statements - rules"].items():
+        yield page, f"| {wording} | {cells(rows)} | {f['agreement of the judges, of 40'][wording]} |"
+    for counts in (f["wins, ties and losses against the rules"], f["fifty passages"]["wins, ties and losses"]):
+        for kind, row in counts.items():
+            yield page, f"| {kind} | {' | '.join('{}, {}, {}'.format(*judge) for judge in row)} |"
+    for wording, systems in f["told"].items():
+        for system, row in systems.items():
+            yield page, f"| {wording} | {system} | {' | '.join(map(str, row))} |"
     yield page, "{found} of {given} quotations".format(**f["quotations"])
+    for name, rows in f["two calls"]["figures"].items():
+        yield page, f"| {name} | {cells(rows)} |"
+    yield page, "{:+.2f} [{:+.2f}, {:+.2f}] and {:+.2f} [{:+.2f}, {:+.2f}] over fifty passages".format(
+        *chain.from_iterable(f["fifty passages"]["statements - rules"])
+    )
     tokens = f["tokens of statements by those of rules"]
     yield "docs/measure.md", f"read {tokens['read']} times as much"
     yield "docs/measure.md", f"wrote {tokens['written']} times"
