@@ -1,6 +1,6 @@
 """Measures the check on sentences that a language model wrote, and on errors planted in them.
 
-Usage: ``python -m bench.verify.replies FOLDER [--k K] [--out FILE] [--list FILE]``. FOLDER has ``passages-K.json``
+Usage: ``python -m bench.verify.replies [FOLDER] [--k K] [--out FILE] [--list FILE]``. FOLDER has ``passages-K.json``
 (for each question ``{"id": ..., "passages": [{"source": ..., "chunk": ...}]}``, best first) and, at any depth, files
 ``*.details.jsonl`` of replies: ``{"id": ..., "question": ..., "answer": ..., "graph": ...}``, where the answer cites
 passages as ``[2]`` and the graph of statements may be missing. The list has every sentence that is to be checked and
@@ -35,6 +35,7 @@ from discorag.verification.names import read_words
 from eval.datasets.reading import read_lines
 
 OUT = Path("bench/results/replies.json")
+FOLDER = Path("bench/verify/replies")
 EACH = 40
 """Most planted errors of a kind and an origin."""
 Kind = Literal["value", "date", "name"]
@@ -232,7 +233,7 @@ def _count_misplaced(sentences: Sequence[WrittenSentence], seed: int = 0) -> dic
 
 
 def main(
-    folder: Annotated[Path, typer.Argument(help="Folder of passages and replies.")],
+    folder: Annotated[Path, typer.Argument(help="Folder of passages and replies.")] = FOLDER,
     k: Annotated[int | None, typer.Option(help="K of the file of passages, if there are several.")] = None,
     out: Annotated[Path, typer.Option(help="JSON file.")] = OUT,
     listing: Annotated[Path | None, typer.Option("--list", help="File of what is to be read by hand.")] = None,

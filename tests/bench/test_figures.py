@@ -4,8 +4,7 @@ import json
 import re
 from collections.abc import Iterator
 from decimal import ROUND_HALF_UP, Decimal
-from itertools import product
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +79,20 @@ def verify() -> Iterator[tuple[str, str]]:
             yield page, f"| {kind} | {of['n']} | {of['marked']} | {of['unmarked']} |"
     for name, score in f["auc"].items():
         yield page, f"| {name} | {score['value']} | {score['low']} to {score['high']} |"
+    replies = result("replies")["figures"]
+    yield page, "{check} of {n} sentences are to be checked".format(**replies["sentences"])
+    yield (
+        page,
+        "Of {n} sentences with a wrong passage number, {repaired} get the right one again and {check}".format(
+            **replies["wrong passage numbers"]
+        ),
+    )
+    for name, planted in replies["planted by kind and origin"].items():
+        yield page, f"| {name} | {planted['n']} | {planted['check']} |"
+    capable = result("archive")["capable-verification"]["figures"]
+    for row in capable["judge"].values():
+        yield page, f"| {' | '.join(map(str, row.values()))} |"
+    yield page, "of {sentences} sentences, {check} are to be checked".format(**capable["first look at 625 sentences"])
     forged = f["forged"]
     yield "README.md", f"of {forged['n']} forged sentences none is called supported, and {forged['check']} are marked"
 
@@ -344,9 +357,16 @@ def capable() -> Iterator[tuple[str, str]]:
     yield page, "{found} of {given} quotations".format(**f["quotations"])
     for name, rows in f["two calls"]["figures"].items():
         yield page, f"| {name} | {cells(rows)} |"
-    yield page, "{:+.2f} [{:+.2f}, {:+.2f}] and {:+.2f} [{:+.2f}, {:+.2f}] over fifty passages".format(
-        *chain.from_iterable(f["fifty passages"]["statements - rules"])
+    yield (
+        page,
+        "{:+.2f} [{:+.2f}, {:+.2f}] and {:+.2f} [{:+.2f}, {:+.2f}] over fifty passages".format(
+            *chain.from_iterable(f["fifty passages"]["statements - rules"])
+        ),
     )
+    printed = result("archive")["capable-paper"]["figures"]
+    for name, rows in printed["differences"].items():
+        yield page, f"| {name} | {cells(rows)} |"
+    yield page, "have {today's} characters (before {before}, standard {standard})".format(**printed["characters"])
     tokens = f["tokens of statements by those of rules"]
     yield "docs/measure.md", f"read {tokens['read']} times as much"
     yield "docs/measure.md", f"wrote {tokens['written']} times"
