@@ -16,6 +16,9 @@ from discorag.discourse.parse.trained import network
 from discorag.models import cross_encoder, encoder
 from discorag.models.packaged import open_session
 
+_READING = Lock()
+"""Held while an array is read: its header is parsed as Python, which CPython 3.11 fails at in several threads at once."""
+
 
 class Session:
     """A graph whose results are kept in a folder, which the processes of a test run share.
@@ -43,7 +46,7 @@ class Session:
             key.update(values.tobytes())
         file = self._kept / key.hexdigest()
         try:
-            with np.load(file, allow_pickle=False) as stored:
+            with _READING, np.load(file, allow_pickle=False) as stored:
                 return [stored[name] for name in stored.files]
         except FileNotFoundError:
             found = self._session.run(outputs, given)

@@ -10,6 +10,7 @@ import pytest
 from discorag.answering.collect import collect_statements
 from discorag.answering.reader import ReaderModel
 from discorag.answering.write import answer_plainly, write_answer
+from discorag.config import LlmSettings
 from discorag.models.protocol import Reply, Request
 from discorag.models.tokens import PackagedTokens
 from discorag.schema.answer import AnswerInputs, Outcome
@@ -68,7 +69,7 @@ class Together(CountingModel):
     """A model that replies only when as many requests have come as there are batches."""
 
     def __init__(self, batches: int = 1) -> None:
-        super().__init__(PackagedTokens(), context_tokens=4096)
+        super().__init__(PackagedTokens(), LlmSettings(context_tokens=4096))
         self._barrier = asyncio.Barrier(batches)
 
     async def stream(self, request: Request[str]) -> AsyncIterator[str | Reply[str]]:
@@ -78,7 +79,9 @@ class Together(CountingModel):
 
 
 async def test_batches_are_read_at_the_same_time() -> None:
-    counted = ReaderModel(model=CountingModel(PackagedTokens(), context_tokens=4096), counter=PackagedTokens())
+    counted = ReaderModel(
+        model=CountingModel(PackagedTokens(), LlmSettings(context_tokens=4096)), counter=PackagedTokens()
+    )
     batches = (await collect_statements(many(40), counted)).counts["batches"]
     assert batches > 1
     together = replace(counted, model=Together(batches))

@@ -273,7 +273,7 @@ def test_a_strong_model_runs_every_experiment(
         } == {}
     assert whole == current.run(concurrency=1, details=True)
     if "judge_score" in columns:
-        assert "| 80.00 | " in table
+        assert "| 80.00 |" in table
     if current.experiment.form:
         forms = [form.read_text("utf-8") for form in current.write_forms()]
         assert len(forms) == len(current.experiment.points)

@@ -102,19 +102,19 @@ def swelling_docx() -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("make", "path", "says"),
+    ("make", "path", "seconds", "says"),
     [
-        (endless_pdf, PDF, r"endless\.pdf.*more than 1 s of.*READING__CONVERT_SECONDS"),
-        (lambda: b"tides " * 15_000_000, HTML, r"page\.html.*more than 256 MB of memory"),
-        (swelling_docx, Path("bomb.docx"), r"bomb\.docx.*more than .* MB of text"),
+        (endless_pdf, PDF, 1, r"endless\.pdf.*more than 1 s of.*READING__CONVERT_SECONDS"),
+        (lambda: b"tides " * 15_000_000, HTML, 60, r"page\.html.*more than 256 MB of memory"),
+        (swelling_docx, Path("bomb.docx"), 60, r"bomb\.docx.*more than .* MB of text"),
     ],
     ids=["time", "memory", "text"],
 )
 async def test_a_file_that_takes_too_much_is_given_up_and_the_next_one_is_read(
-    make: Callable[[], bytes], path: Path, says: str, monkeypatch: pytest.MonkeyPatch
+    make: Callable[[], bytes], path: Path, seconds: int, says: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("discorag.ingest.reader.MEMORY_MB", 256)
-    with closing(Reader(ReadingSettings(convert_seconds=1))) as reader:
+    with closing(Reader(ReadingSettings(convert_seconds=seconds))) as reader:
         with pytest.raises(ConversionError, match=says):
             await reader.convert(make(), path)
         assert (await reader.convert(PAGE, HTML)).text

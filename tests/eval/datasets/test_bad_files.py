@@ -82,7 +82,7 @@ def test_a_file_that_is_cut_off_is_named_with_its_line(dataset: str, tmp_path: P
 
 @pytest.mark.parametrize("dataset", FILES)
 def test_a_missing_file_is_named(dataset: str, tmp_path: Path) -> None:
-    with pytest.raises(MissingPathError, match=r"nowhere does not exist.*DISCO_RAG_DATA"):
+    with pytest.raises(MissingPathError, match=r"nowhere does not exist.*eval data"):
         load_benchmark(dataset, tmp_path / "nowhere")
 
 
