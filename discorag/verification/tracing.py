@@ -389,7 +389,7 @@ def _step_citing(
 def check_draft(inputs: AnswerInputs, draft: str) -> Outcome[Answer]:
     """The draft as an answer whose sentences were checked without a model.
 
-    None is quoted or judged. Their evidence are quotations of statements, if there are any.
+    None is quoted or judged. The quotations of statements, if there are any, are their only evidence.
     """
     drafts = _split_draft(draft, len(inputs.chunks), {})
     checker = Checker(inputs)
