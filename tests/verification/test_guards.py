@@ -24,6 +24,7 @@ TRIAL = (
         "Tamoril is safe for people.",
         "I think that the Trial was good, as Mr Weiss said.",
         "Die Studie fand im Herbst in Bergen statt.",
+        "412名成人与12名儿童,共424人。",
     ],
 )
 def test_what_the_evidence_has_in_other_forms_is_found(sentence: str) -> None:
