@@ -15,7 +15,7 @@ History = Sequence[Message | AskResult]
 def read_history(history: History, store: Store, scope: Scope) -> tuple[list[Message], list[str]]:
     """The turns before a question, and the ids of the chunks that earlier results rest on, the latest first. Blocks.
 
-    What documents say that are no longer stored is in neither.
+    Sentences that rest on documents which are no longer stored are left out, and so are their chunks.
     """
     results = [turn for turn in history if isinstance(turn, AskResult)]
     cited = [list(dict.fromkeys(e.chunk_id for s in r.answer.sentences for e in s.evidence)) for r in results]
@@ -26,7 +26,7 @@ def read_history(history: History, store: Store, scope: Scope) -> tuple[list[Mes
 
 
 def _turns_of(result: AskResult, known: set[str]) -> list[Message]:
-    """The question and what is left of its answer."""
+    """The question, and the sentences of its answer whose chunks are all known."""
     answer = result.answer
     left = [s.text for s in answer.sentences if known.issuperset(e.chunk_id for e in s.evidence)]
     said = answer.text if answer.abstained else " ".join(left)

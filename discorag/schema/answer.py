@@ -152,7 +152,7 @@ class AnswerSentence(BaseModel, frozen=True):
         citations: Where it cites the chunks of its evidence, in order, as a model wrote it.
         support: The verifier's result.
         evidence: The quotations of the statements that it tells, in the passages that it cites; else its words in the
-            source, the place that a judge names, or the closest place in each cited chunk, or the closest of all.
+            source, the places that a judge names, or the closest place in each cited chunk, or the closest of all.
         step: Index of the plan step that it carries out, the main one if there are several; None if no step matches.
         statements: Numbers of the statements that it tells.
         reason: Why it has this state, in plain sentences; empty if there is nothing to say.

@@ -1,4 +1,4 @@
-"""Compares a written sentence with its sources, without a model: quotations, figures, dates, names and citations."""
+"""Checks the quotations, figures, dates, names and citations of a written sentence, without a model."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
@@ -9,6 +9,7 @@ from discorag.schema.document import Chunk
 from discorag.schema.statements import Quotation, Statement
 from discorag.text.cues import stems
 from discorag.text.sentences import language_of
+from discorag.verification.claims import label
 from discorag.verification.figures import Figure, clause_around, find_figures, find_rival, is_stated, read_figures
 from discorag.verification.guards import Detail, drop_disclaimers, missing_details
 from discorag.verification.statements import StatementIndex
@@ -18,7 +19,7 @@ _SHOWN = 3
 _LEAST_SHARED = 2
 """Least stems that a sentence shares with a quotation on its subject, apart from what is missing and was asked."""
 _TOGETHER = 3
-"""Least stems around a figure that a passage's sentence with this figure has too, if it gives it for the same thing."""
+"""Least stems around a figure that a sentence of a passage has too, if it gives the figure for the same thing."""
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,8 @@ class Checker:
         misplaced = self._misplaced(sentence, ids)
         if misplaced and (quotation := next(self._repairs(sentence, (), misplaced), None)):
             return Check(repair=quotation, is_corrected=True)
-        sources = [self._texts[chunk_id] for chunk_id in ids] or [*self._texts.values()]
         passages = [*self._texts.values()]
+        sources = [self._texts[chunk_id] for chunk_id in ids] or passages
         missing = missing_details(sentence, sources, question=self.inputs.query, passages=passages)
         if missing:
             repair = next(self._repairs(sentence, missing, self._statements), None)
@@ -97,11 +98,13 @@ class Checker:
         return StatementIndex(self.inputs.statements) if self.inputs.statements else None
 
     def _misplaced(self, sentence: str, cited: Collection[str]) -> Sequence[Statement]:
-        """The statements that the sentence tells, if all quote other chunks that are closer than the cited ones."""
+        """The statements that the sentence tells, if all quote other chunks and no cited sentence is as close to it."""
         elsewhere = self._index.find_elsewhere(sentence, cited) if self._index and cited else ()
+        if not elsewhere:
+            return ()
         own = stems(sentence)
         quoted = max((len(own & stems(q.text)) for s in elsewhere for q in s.quotations), default=0)
-        units = (c.slice(span) for c in self.inputs.chunks if elsewhere and c.id in cited for span in c.sentences)
+        units = (c.slice(span) for c in self.inputs.chunks if c.id in cited for span in c.sentences)
         found = max((len(own & stems(unit)) for unit in units), default=0)
         return elsewhere if quoted > found else ()
 
@@ -124,9 +127,12 @@ class Checker:
         """Why a figure of the sentence is doubtful; empty if none is."""
         told = self._index.find_told(sentence, cited) if self._index and language_of(sentence) == "en" else ()
         quoted = [q.text for s in told for q in s.quotations if q.chunk_id in cited]
-        claim, labels = drop_disclaimers(sentence), (_label(c) for c in self.inputs.chunks if c.id in cited)
+        if not quoted:
+            return ""
+        claim = drop_disclaimers(sentence)
+        labels = (label(c, c.headings) for c in self.inputs.chunks if c.id in cited)
         stated = [*map(read_figures, (self.inputs.query, *labels, *quoted))]
-        for figure in find_figures(claim) if quoted else ():
+        for figure in find_figures(claim):
             is_backed = any(is_stated(figure, source) for source in stated) or self._gives(figure, claim, cited)
             if not is_backed and (rival := find_rival(figure, claim, quoted)):
                 return f"The words that it rests on have {rival}, not {figure.text}."
@@ -145,12 +151,6 @@ class Checker:
         return False
 
 
-def _label(chunk: Chunk) -> str:
-    """All that a passage is labelled with when a model reads it."""
-    labels = (chunk.source, chunk.title, *chunk.headings, *chunk.byline, chunk.columns)
-    return "\n".join(filter(None, dict.fromkeys(labels)))
-
-
 def _text(chunk: Chunk) -> str:
     """A passage with its labels."""
-    return f"{_label(chunk)}\n{chunk.text}"
+    return f"{label(chunk, chunk.headings)}\n{chunk.text}"

@@ -1,10 +1,11 @@
 """What a judge decides: sentences of an answer, each with the places that may support it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from discorag.schema.answer import Outcome, Support
+from discorag.schema.document import Chunk
 from discorag.verification.guards import missing_details
 
 
@@ -23,6 +24,12 @@ class Place:
     def evidence(self) -> str:
         """The text in which details are looked up."""
         return f"{self.context}\n{self.text}"
+
+
+def label(chunk: Chunk, headings: Iterable[str]) -> str:
+    """All that a part of a chunk under these headings is labelled with when a model reads it."""
+    labels = (chunk.source, chunk.title, *headings, *chunk.byline, chunk.columns)
+    return "\n".join(filter(None, dict.fromkeys(labels)))
 
 
 @dataclass(frozen=True)
@@ -59,10 +66,8 @@ def verdict_on(claim: Claim, places: tuple[Place, ...], reason: str, probability
     The claim is not supported if all of them lack a figure, date, name or quotation of the sentence.
     """
     if missing := missing_details(claim.sentence, [place.evidence for place in places], question=claim.question):
-        named = (
-            "The passage that the model names lacks" if len(places) == 1 else "The passages that the model names lack"
-        )
-        return Verdict(Support.NOT_SUPPORTED, places, probability, f"{named} {missing[0]}.")
+        lacking = "passage that the model names lacks" if len(places) == 1 else "passages that the model names lack"
+        return Verdict(Support.NOT_SUPPORTED, places, probability, f"The {lacking} {missing[0]}.")
     return Verdict(Support.SUPPORTED, places, probability, reason)
 
 

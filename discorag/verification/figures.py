@@ -214,11 +214,16 @@ def _bound(value: Value, text: str) -> tuple[float, float]:
     return (1 / _BOUND, 1) if _UNDER.search(before) else (1, 1)
 
 
-_CLAUSE_END = re.compile(r"[;,:()]\s?| (?:and|but|while|whereas) ")
+_CLAUSE_END = re.compile(r"[;()]\s?|[,:](?!\d)\s?| (?:and|but|while|whereas) ")
 
 
 def clause_around(figure: Figure, text: str) -> str:
-    """The part of a text between marks or conjunctions in which a figure stands."""
+    """The part of a text between marks or conjunctions in which a figure stands.
+
+    >>> text = "The mill, which had 1,412 looms, closed."
+    >>> clause_around(next(find_figures(text)), text)
+    'which had 1,412 looms, '
+    """
     at = max(0, text.find(figure.text))
     ends = [0, *(m.end() for m in _CLAUSE_END.finditer(text)), len(text)]
     return text[max(end for end in ends if end <= at) : min((end for end in ends if end > at), default=len(text))]

@@ -105,10 +105,14 @@ def _words(text: str) -> str:
 
 
 def _missing_numbers(told: Set[str], there: Set[str]) -> Set[str]:
-    """The numbers that are not there and not the sum or difference of two that are told and there, apart from 0."""
-    known = sorted(map(Decimal, told & there))
-    derived = {x for a, b in combinations(known, 2) for x in (a + b, b - a)}
-    return {n for n in told - there if Decimal(n) and Decimal(n) not in derived}
+    """The numbers that are not there. The sum or difference of two that are told and there needs no source, nor does 0.
+
+    Several numbers that points join, as in a date or a version, are only looked up.
+    """
+    amounts = {n: Decimal(n) for n in told if n.count(".") <= 1}
+    known = sorted(amount for n, amount in amounts.items() if n in there)
+    needless = {Decimal(), *(x for a, b in combinations(known, 2) for x in (a + b, b - a))}
+    return {n for n in told - there if amounts.get(n) not in needless}
 
 
 def _digits(text: str) -> set[str]:

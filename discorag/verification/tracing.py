@@ -21,7 +21,7 @@ from discorag.store.store import Store
 from discorag.text.citations import place_references, references, without_references
 from discorag.text.terms import terms
 from discorag.verification.checks import Check, Checker
-from discorag.verification.claims import Claim, Judge, Place, Verdict
+from discorag.verification.claims import Claim, Judge, Place, Verdict, label
 from discorag.verification.disagreements import (
     disagreements_of_chunks,
     disagreements_of_statements,
@@ -91,8 +91,7 @@ def _place(inputs: AnswerInputs, table: SentenceTable, first: int, last: int) ->
     units = table.sentences[first : last + 1]
     chunk = inputs.chunks[units[0].chunk - 1]
     headings = (h for u in units for h in u.headings)
-    context = dict.fromkeys(filter(None, (chunk.source, chunk.title, *headings, *chunk.byline, chunk.columns)))
-    return Place(tuple(range(first, last + 1)), " ".join(u.plain for u in units), "\n".join(context))
+    return Place(tuple(range(first, last + 1)), " ".join(u.plain for u in units), label(chunk, headings))
 
 
 def whole_sentence(i: int, table: SentenceTable) -> tuple[int, int]:
@@ -147,7 +146,7 @@ class _TracedSentence:
     check: Check = field(default_factory=Check)
 
     def chunks(self, cited: Sequence[str]) -> list[str]:
-        """The ids of the chunks that the sentence rests on, of those that it cites and the one that a check found."""
+        """The ids of the chunks that the sentence rests on: those that it cites, with or replaced by the check's."""
         repair = self.check.repair
         return [*([] if self.check.is_corrected else cited), *([repair.chunk_id] if repair else [])]
 
@@ -159,8 +158,8 @@ class TracingVerifier:
     1. A heading or a sentence without content ("It did.") has nothing to check.
     2. A sentence that a source has word for word is quoted.
     3. For other sentences the reranker finds the closest places, which are their evidence.
-    4. A sentence is to be checked if a figure, date, quotation or name is in none of the chunks that it cites.
-    5. The judge decides the rest; without a judge they are cited.
+    4. The `Checker` compares them with the chunks that they cite. It marks them to be checked, or mends citations.
+    5. The judge decides those that are not marked; without a judge they are cited.
     """
 
     encoder: Encoder
@@ -390,7 +389,7 @@ def _step_citing(
 def check_draft(inputs: AnswerInputs, draft: str) -> Outcome[Answer]:
     """The draft as an answer whose sentences were checked without a model.
 
-    None is quoted or judged. Their evidence are quotations of statements, if there are any.
+    None is quoted or judged. The quotations of statements, if there are any, are their only evidence.
     """
     drafts = _split_draft(draft, len(inputs.chunks), {})
     checker = Checker(inputs)

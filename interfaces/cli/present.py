@@ -92,17 +92,18 @@ async def follow(events: AsyncGenerator[dict[str, Any] | AskResult], console: Co
 
 def statements_section(result: AskResult) -> RenderableType:
     """The statements and their relations under their heading."""
-    return Group(Text("Statements", style="bold"), *_explained(result), statements_text(result))
+    return _section("Statements", statements_text(result), is_numbered=bool(result.answer.statements))
 
 
 def plan_section(result: AskResult) -> RenderableType:
     """The plan under its heading."""
-    return Group(Text("Plan", style="bold"), *_explained(result), plan_text(result))
+    steps = result.answer.plan.steps if result.answer.plan else ()
+    return _section("Plan", plan_text(result), is_numbered=any(step.statements for step in steps))
 
 
-def _explained(result: AskResult) -> list[Text]:
-    """What numbers in braces mean, if there are any."""
-    return [Text(NUMBERS)] if result.answer.statements else []
+def _section(title: str, content: RenderableType, *, is_numbered: bool) -> RenderableType:
+    """A part of the output under its heading; it says what numbers in braces mean, if there are any."""
+    return Group(Text(title, style="bold"), *([Text(NUMBERS)] if is_numbered else []), content)
 
 
 def ingest_summary(result: IngestResult) -> RenderableType:
@@ -123,7 +124,7 @@ def name_and_note(uri: str, note: str) -> str:
 
 
 _COUNTS = {"disk_hits": "from the cache"}
-"""What counts of model calls are called that would not be understood."""
+"""Headings for counts of model calls whose names would not be understood."""
 
 
 def ledger_table(ledger: Ledger, *, seconds: float) -> RenderableType:

@@ -203,7 +203,7 @@ async def turns(who: Reader, served: Served, thread_id: UUID) -> list[Reply]:
 
 
 def _history(turns: Sequence[Turn]) -> Iterator[Message | Reply]:
-    """The latest turns of a thread; of a reply that this version cannot read, its text."""
+    """The latest turns of a thread. A reply that this version cannot read is given as messages, by its text."""
     for turn in turns[-TURNS // 2 :]:
         if reply := _reply_of(turn):
             yield reply

@@ -24,6 +24,7 @@ TRIAL = (
         "Tamoril is safe for people.",
         "I think that the Trial was good, as Mr Weiss said.",
         "Die Studie fand im Herbst in Bergen statt.",
+        "412名成人与12名儿童,共424人。",
     ],
 )
 def test_what_the_evidence_has_in_other_forms_is_found(sentence: str) -> None:
@@ -41,6 +42,7 @@ def test_what_the_evidence_has_in_other_forms_is_found(sentence: str) -> None:
         ("The NATO is behind the trial.", "the name NATO"),
         ('Weiss said that "many were harmed" by it.', 'the words "many were harmed"'),
         ("412名成人,21例。", "the number 21"),
+        ("412名成人使用1.2.3版。", "the number 1.2.3"),
     ],
 )
 def test_what_the_evidence_lacks_is_named(sentence: str, missing: str) -> None:

@@ -11,7 +11,7 @@ type Numbered = Pick<Reply, "answer" | "citations" | "marks" | "sources">;
 const named = ({ sources }: Pick<Reply, "sources">, numbers: number[]): Citation[] =>
   numbers.map((number) => ({ number, chunk: sources[number - 1]?.chunk_id ?? "" }));
 
-/** The sources of a sentence, by their numbers. */
+/** The sources of a sentence with their numbers. */
 export const citationsOf = (result: Numbered, at: number): Citation[] => named(result, result.citations[at] ?? []);
 
 /** The pieces of a sentence, each with the sources that are cited after it; the last piece may be empty. */
