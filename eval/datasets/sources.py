@@ -163,5 +163,13 @@ SOURCES: Mapping[str, Source] = {
         size="11,313 questions",
         layout="JSON lines of {id, question, golden_answers, docs: [{id, title, text}]}",
     ),
+    "wikicontradict": Source(
+        name="wikicontradict",
+        path="contradiction/wikicontradict/wiki_contradict_refined.jsonl",
+        published="github.com/IBM/FactReasoner (wiki_contradict_refined.jsonl)",
+        licence=f"Apache-2.0 (repository); {_WIKIPEDIA}",
+        size="253 questions; those over two passages are asked",
+        layout="the JSON lines as published",
+    ),
 }
 """Loader (`eval.datasets.registry.LOADERS`) -> where its data comes from."""
