@@ -146,7 +146,7 @@ class ExperimentRun:
         return suite.model_copy(update={"pool": pool})
 
     def write_forms(self) -> list[Path]:
-        """Write what people rate, one form a point; its questions are drawn with the suite's seed."""
+        """Write what people rate, one form per point; its questions are drawn with the suite's seed."""
         forms: list[Path] = []
         for point, session in self._sessions():
             samples, folder = session.benchmark.samples, self.folder(point, session)
