@@ -75,8 +75,8 @@ def markdown(
     """The table as the paper lays it out, and what a reader of its numbers must know.
 
     Each row has the paper's numbers (one line per language model), ours, and what the reference gains over ours,
-    95 % interval.
     with a 95 % interval.
+
     Args:
         experiment: The table.
         lines: Its cells.
