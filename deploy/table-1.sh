@@ -11,8 +11,8 @@
 # models  fetches the tokenizer in which chunks are counted             the Hugging Face hub
 # data    puts Loong into DISCO_RAG_DATA, if it is not there            LOONG: a clone of Loong with its doc.zip
 # judge   checks what Loong's judge needs                               OPENAI_API_KEY; JUDGE_PROMPT: its official prompt
-# bill    counts calls and tokens                                       nothing that costs
-# run     runs the table, or resumes it                                 all of the above
+# bill    counts calls and tokens                                       the servers; costs nothing
+# run     prints the bill, asks, runs the table or resumes it           all of the above
 #
 # If DISCO_RAG_MODEL is set, as in the eval service of Docker Compose, its servers are used, and `serve` does nothing.
 set -euo pipefail
@@ -26,11 +26,17 @@ JUDGE_KEY=${JUDGE_KEY:-OPENAI_API_KEY}
 TABLE=${TABLE:-disco-rag-table-1}
 read -ra options <<< "${OPTIONS:-}"
 eval_module=eval
-product=discorag
 [ -d "$here/eval" ] || eval_module=discorag.eval # the image has the installed package only
+
+say() { printf '== %s\n' "$*"; }
+stop() {
+    printf '%s\n' "$*" >&2
+    exit 2
+}
 
 own_servers=
 if [ -z "${DISCO_RAG_MODEL:-}" ]; then
+    [ -f "$here/.env.example" ] || stop "Set DISCO_RAG_MODEL and the other settings of the block 4x80gb of .env.example."
     own_servers=yes
     set -a
     # shellcheck disable=SC1090
@@ -38,12 +44,6 @@ if [ -z "${DISCO_RAG_MODEL:-}" ]; then
     DISCO_RAG_ENCODER__QUERY_PREFIX=$(printf '%b' "$DISCO_RAG_ENCODER__QUERY_PREFIX")
     set +a
 fi
-
-say() { printf '== %s\n' "$*"; }
-stop() {
-    printf '%s\n' "$*" >&2
-    exit 2
-}
 
 start_server() { # NAME GPUS PORT: a vLLM service of docker-compose.yml, and waits until it answers
     mkdir -p "$here/.disco-rag/vllm"
@@ -65,7 +65,7 @@ serve() {
 
 models() {
     [ -n "${DISCO_RAG_ENCODER__TOKENIZER:-}" ] || { say "The packaged encoder needs nothing"; return; }
-    HF_HUB_OFFLINE=0 "$PYTHON" -m "$product" models pull "$DISCO_RAG_ENCODER__TOKENIZER" --tokenizer
+    HF_HUB_OFFLINE=0 "$PYTHON" -m discorag models pull "$DISCO_RAG_ENCODER__TOKENIZER" --tokenizer
 }
 
 data() {

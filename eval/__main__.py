@@ -233,7 +233,7 @@ def list_data(
     ] = None,
     data: Data = None,
 ) -> None:
-    """The sets of questions: which are here, where they are published, licence, size and folder layout."""
+    """List the sets of questions (what is here, where each is published, licence, size, layout), or convert one."""
     if given:
         for line in convert(name, given, data or data_folder()):
             out.print(line, soft_wrap=True, markup=False)

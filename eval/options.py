@@ -49,12 +49,13 @@ def check_data(suite: Suite, folder: Path) -> None:
     """Raises `MissingPathError` if the suite's data is not in the folder; it says where it is published."""
     if (folder / suite.path).exists():
         return
+    what = f"The data folder {folder} has no {suite.path}, which {suite.label} reads."
     source = SOURCES.get(suite.dataset)
-    name = source.name if source else suite.dataset
-    where = f" It is published at {source.published}." if source else ""
+    if source is None:
+        raise MissingPathError(what, hint="Put it there, or name another folder with --data.")
     raise MissingPathError(
-        f"The data folder {folder} has no {suite.path}, which {suite.label} reads.{where}",
-        hint=f"`python -m eval data {name}` says how to get it.",
+        f"{what} It is published at {source.published}.",
+        hint=f"`python -m eval data {source.name}` says how to get it.",
     )
 
 

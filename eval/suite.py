@@ -153,7 +153,7 @@ def find_system(name: str) -> System:
     root, _, change = name.partition("~")
     base, *options = root.split("+")
     if base not in systems():
-        raise ConfigError(f"There are no systems {[base]}.", hint=f"There are {', '.join(systems())}.")
+        raise ConfigError(f"There is no system {base!r}.", hint=f"There are {', '.join(systems())}.")
     system = systems()[base]
     if options:
         register_variants()

@@ -17,7 +17,7 @@ from discorag.models import cross_encoder, encoder
 from discorag.models.packaged import open_session
 
 _READING = Lock()
-"""Held while an array is read: its header is parsed as Python, which CPython 3.11 fails at in several threads at once."""
+"""Held while an array is read: its header is parsed as Python, which fails in CPython 3.11 if several threads do so."""
 
 
 class Session:

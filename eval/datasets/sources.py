@@ -168,8 +168,8 @@ SOURCES: Mapping[str, Source] = {
         path="contradiction/wikicontradict/wiki_contradict_refined.jsonl",
         published="github.com/IBM/FactReasoner (wiki_contradict_refined.jsonl)",
         licence=f"Apache-2.0 (repository); {_WIKIPEDIA}",
-        size="253 questions",
-        layout="the JSON lines as published, under this name",
+        size="253 questions; those over two passages are asked",
+        layout="the JSON lines as published",
     ),
 }
 """Loader (`eval.datasets.registry.LOADERS`) -> where its data comes from."""

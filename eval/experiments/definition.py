@@ -159,7 +159,7 @@ class Experiment(BaseModel, frozen=True, extra="forbid"):
         return self.against.get(row, self.reference)
 
     def find_printed(self, row: str, point: str, where: dict[str, str], column: str) -> tuple[str, ...]:
-        """The paper's numbers of a cell, one a model."""
+        """The paper's numbers of a cell, one per model."""
         for line in self.printed:
             if (line.row, line.point, line.where) == (row, point, where) and column in line.values:
                 return tuple("–" if v is None else f"{v:g}" for v in line.values[column])

@@ -70,9 +70,9 @@ class ExperimentRun:
         for point in self.experiment.points:
             check_data(self._suite(point), self.place.data)
         models = self._models()
-        systems = [s for p in self.experiment.points for s in self.experiment.systems_at(p).values()]
         if not asks:
             return
+        systems = [s for p in self.experiment.points for s in self.experiment.systems_at(p).values()]
         if not models and all(find_system(s).needs_llm for s in systems):
             raise ConfigError("Every row needs a language model, and none is configured.", hint=HOW_TO_NAME_A_MODEL)
         asyncio.run(check_models([*models, *([judge] if judge else [])]))
@@ -146,7 +146,7 @@ class ExperimentRun:
         return suite.model_copy(update={"pool": pool})
 
     def write_forms(self) -> list[Path]:
-        """Write what people rate, one form a point; its questions are drawn with the suite's seed."""
+        """Write what people rate, one form per point; its questions are drawn with the suite's seed."""
         forms: list[Path] = []
         for point, session in self._sessions():
             samples, folder = session.benchmark.samples, self.folder(point, session)

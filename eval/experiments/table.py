@@ -20,7 +20,7 @@ Scores = Mapping[str, float]
 
 @dataclass(frozen=True, kw_only=True)
 class Line:
-    """One cell of the table: the paper's numbers, one a language model, and ours.
+    """One cell of the table: the paper's numbers, one per language model, and ours.
 
     ``gain`` is the row that it is compared with minus this one.
     """
@@ -74,8 +74,8 @@ def markdown(
 ) -> str:
     """The table as the paper lays it out, and what a reader of its numbers must know.
 
-    Each row has the paper's numbers, one line a language model, ours, and what the reference gains over ours, with a
-    95 % interval.
+    Each row has the paper's numbers (one line per language model), ours, and what the reference gains over ours,
+    with a 95 % interval.
 
     Args:
         experiment: The table.

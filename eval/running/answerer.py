@@ -1,4 +1,4 @@
-"""One system's answer to one question: the answer graph under switches, or the lead baseline."""
+"""One system's answer to one question: by the answer graph under switches, or by a baseline."""
 
 import asyncio
 import time

@@ -1,4 +1,4 @@
-"""A run's folder on disk: ``run.json``, and ``samples.jsonl`` with one record a line."""
+"""A run's folder on disk: ``run.json``, and ``samples.jsonl`` with one record per line."""
 
 import os
 from collections.abc import Iterable, Iterator

@@ -34,6 +34,6 @@ class AnswerProgress(Progress):
         super().__init__(*columns, TextColumn("left"), TimeRemainingColumn(), _Spent(budget), console=console)
         self._task = self.add_task(name, total=total, completed=done)
 
-    def count(self, _: object = None) -> None:
+    def count(self, _: object) -> None:
         """Count one more answer."""
         self.advance(self._task)

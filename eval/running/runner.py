@@ -136,6 +136,6 @@ def find_skipped(names: Sequence[str], *, has_llm: bool) -> dict[str, str]:
     lacking = [name for name in names if found[name].needs_llm and not has_llm]
     unread = (n for n in names if n not in lacking and not found[n].reads_what_changes(has_model=has_llm))
     return {
-        **dict.fromkeys(lacking, f"It needs a language model. {HOW_TO_NAME_A_MODEL}"),
+        **dict.fromkeys(lacking, NO_MODEL),
         **dict.fromkeys(unread, UNREAD),
     }

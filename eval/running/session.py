@@ -147,7 +147,7 @@ class Session:
 
     @property
     def characters(self) -> int:
-        """Of all documents that are searched."""
+        """How many characters the searched documents have."""
         return sum(len(d.text) for d in self.benchmark.documents.values())
 
     async def inputs(self, sample: Sample, system: str) -> AnswerInputs:

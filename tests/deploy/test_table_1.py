@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -25,10 +26,10 @@ until grep -q -- "--port $port" "$STARTED" 2> /dev/null; do sleep 0.1; done
 """
 
 
-def script(*steps: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """The script with these variables only."""
+def script(*steps: str, root: Path = ROOT, **environment: str) -> subprocess.CompletedProcess[str]:
+    """The script below ``root`` with these variables only."""
     env = {"PATH": os.environ["PATH"], "HOME": os.environ["HOME"], "PYTHON": sys.executable, "PYTHONPATH": str(ROOT)}
-    command = [str(ROOT / "deploy/table-1.sh"), *steps]
+    command = [str(root / "deploy/table-1.sh"), *steps]
     return subprocess.run(command, env=env | environment, capture_output=True, text=True, check=False, cwd=ROOT)
 
 
@@ -92,3 +93,11 @@ def test_what_a_step_lacks_is_said(steps: tuple[str, ...], environment: dict[str
     done = script(*steps, **environment)
     assert done.returncode == 2
     assert said in done.stderr
+
+
+def test_a_container_without_a_model_says_so(tmp_path: Path) -> None:
+    (tmp_path / "deploy").mkdir()
+    shutil.copy(ROOT / "deploy/table-1.sh", tmp_path / "deploy")  # all that the container has of the repository
+    done = script("bill", root=tmp_path)
+    assert done.returncode == 2
+    assert "Set DISCO_RAG_MODEL" in done.stderr

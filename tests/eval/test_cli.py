@@ -137,7 +137,7 @@ def test_an_unknown_suite_is_one_line_and_status_2(tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         (("run", "loong"), "MissingPathError: DISCO_RAG_DATA is nowhere, which is not a folder."),
-        (("run", "asqa", "--system", "fuller"), "ConfigError: There are no systems ['fuller']"),
+        (("run", "asqa", "--system", "fuller"), "ConfigError: There is no system 'fuller'"),
         (("experiment", "disco-rag-table-7"), "ConfigError: Disco-RAG, table 7 is not run from here. It needs RST-DT"),
         (("check", "nowhere", "expected.json"), "MissingPathError: nowhere holds no run.json"),
         (("expect", "nowhere", "expected.json"), "MissingPathError: nowhere holds no run.json"),

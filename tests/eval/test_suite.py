@@ -75,7 +75,7 @@ def test_a_suite_file_can_be_anywhere(tmp_path: Path) -> None:
     [
         (BODY + "colour: red\n", r"toy\.yaml: colour: Extra inputs"),
         (BODY.replace("retrieval: pooled", "retrieval: mine"), r"toy\.yaml: retrieval"),
-        (BODY.replace("standard]", "fuller]"), r"There are no systems \['fuller'\].*auto, written"),
+        (BODY.replace("standard]", "fuller]"), r"There is no system 'fuller'.*auto, written"),
         (BODY.replace("main: [exact_match]", ""), r"toy\.yaml: main: Field required"),
         ("name: [", r"toy\.yaml is not YAML"),
         ("just text\n", r"toy\.yaml: Input should be"),
