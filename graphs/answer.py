@@ -71,7 +71,7 @@ def add_step(graph: Steps, name: str, node: Node, does: str, paper: str = "") ->
 
 
 def add_retrieval(graph: Steps, *, otherwise: str = "abstain") -> None:
-    """From the question to ranked evidence: ``prepare`` is the first node, ``rerank`` the last.
+    """Add the steps from the question to ranked evidence: ``prepare`` is the first node, ``rerank`` the last.
 
     Where nothing is found, the run goes to the node ``otherwise``.
     """
@@ -93,29 +93,23 @@ def add_retrieval(graph: Steps, *, otherwise: str = "abstain") -> None:
 
 
 def add_prepare(graph: Steps) -> None:
-    """The first node."""
+    """Add the node with which a run begins."""
     add_step(graph, "prepare", prepare, "makes the question self-contained and chooses the search")
     graph.add_edge(START, "prepare")
 
 
 def add_read_all(graph: Steps) -> None:
-    """The retrieval that is none."""
+    """Add the node that takes every chunk, without a search."""
     add_step(graph, "read_all", read_all, "takes every chunk that fits", "Disco-RAG figure 13")
 
 
 def add_ending(graph: Steps, verify: Node, ways: Ways) -> None:
-    """What follows the draft: ``verify`` is the first node, which has these further ``ways`` to go."""
+    """Add what follows the draft: ``verify`` is the first node, which has these further ``ways`` to go."""
     add_step(graph, "verify", verify, "traces every sentence to its sources")
     add_step(graph, "refine", refine, "lets the model rewrite its answer", "HTSIR, feedback-driven refinement")
     add_step(graph, "correct", correct, "lets the model correct what the check found")
     add_step(graph, "abstain", abstain, "says why there is no answer, with the closest passages")
-    ends: Ways = {
-        "verified": END,
-        "to refine": "refine",
-        "to correct": "correct",
-        "no answer": "abstain",
-        **ways,
-    }
+    ends: Ways = {"verified": END, "to refine": "refine", "to correct": "correct", "no answer": "abstain", **ways}
     graph.add_conditional_edges("verify", routes.after_verify, ends)
     graph.add_edge("refine", "verify")
     graph.add_edge("correct", END)

@@ -22,7 +22,8 @@ from nodes.context import AnswerContext, BaselineContext, WholeContext
 def _chain(name: str, *, after: str, context: type[AnswerContext] = BaselineContext, **nodes: Node) -> Graph:
     """A graph of these steps one after the other, with the ending of the answer graph.
 
-    ``after`` is the last node of the retrieval: `rerank` of the answer graph's own, `read_all` alone, or none.
+    ``after`` is what they follow: `rerank`, the last node of the answer graph's retrieval; `read_all`; or START, if one
+    of them retrieves.
     """
     graph: Any = steps(context=context)
     order = [*nodes, "verify"]

@@ -40,10 +40,10 @@ def check_edit(
     """Check an edit in the name of a node.
 
     Args:
-        values: The edit.
-        as_node: The node.
+        values: The new values, by their keys in the state.
+        as_node: The node in whose name they are set, if one is given.
         known: The keys of the graph's state.
-        statements: Those of the state, which a plan names.
+        statements: The statements in the state, which a plan may name.
 
     Raises:
         InputError: The state has no such key, the value is not what the nodes read under it, a plan names a statement

@@ -45,17 +45,16 @@ from discorag.text.fences import fence_name
 
 STAGE, MERGE_STAGE = "relate", "merge"
 ONLY_STATEMENTS = "Reply with one JSON object on one line and nothing else:"
-"""The form of a reply that is to have statements alone."""
+"""What a prompt says before the form of a reply that is one JSON object."""
 _FORMS = {
     "relations": ' "relations": [{"from": 2, "relation": "LIMITS", "to": 1, "about": "..."}],',
     "order": ' "order": [[1], [2, 3]],',
 }
-"""The form of the parts of a reply that are asked for only if they are wanted."""
+"""The form of each part of a reply that can be left out (`ReaderModel.structure`)."""
 _SHOWN_QUOTATION = 160
 """Characters of the quotation that a statement is merged by."""
 _LEAST_ROOM = 128
 """Tokens for passages: with less in a call, a question would take hundreds of calls."""
-
 
 Show = Callable[[Statement], None]
 """Receives a statement as soon as the model has written it."""
@@ -162,7 +161,7 @@ def _packed(sizes: Sequence[int], room: int, *, least: int = 1) -> list[list[int
 def statements_prompt(
     inputs: AnswerInputs, reader: ReaderModel, passages: Sequence[Passage], form: str = ONLY_STATEMENTS
 ) -> str:
-    """The prompt that asks for the statements of these passages; ``form`` says what to write."""
+    """The prompt that asks for the statements of these passages; ``form`` introduces the form of the object."""
     blocks = passage_blocks([chunk for _, chunk in passages], [number for number, _ in passages])
     parts = reader.structure
     return reader.prompt("statements").render(

@@ -8,7 +8,7 @@ from typing import Any
 from discorag.answering.json_replies import json_object
 from discorag.answering.plans import plan_block
 from discorag.answering.reader import ReaderModel, question_block
-from discorag.answering.statements import Collected, dicts_of, number_of
+from discorag.answering.statements import Collected, dicts_of, list_schema, number_of, object_schema
 from discorag.answering.write import UnknownPassageError, cited_text, fitting_passages, passages_shown
 from discorag.generation.prompted.prose import outcome_of
 from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence, Outcome
@@ -36,7 +36,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class _Marked:
-    """A sentence with a problem where it stands in the draft."""
+    """A sentence with a problem, as it stands in the draft."""
 
     span: Span
     text: str
@@ -139,10 +139,7 @@ def _prompt(
 def corrections_schema(most: int) -> dict[str, Any]:
     """The JSON schema of a reply with so many sentences at most."""
     number, text = {"type": "integer", "minimum": 1, "maximum": most}, {"type": "string"}
-    sentence = {"properties": {"number": number, "text": text}, "required": ["number", "text"]}
-    items = {"type": "object", **sentence, "additionalProperties": False}
-    rows = {"sentences": {"type": "array", "items": items, "maxItems": most}}
-    return {"type": "object", "properties": rows, "required": ["sentences"], "additionalProperties": False}
+    return object_schema({"sentences": list_schema(object_schema({"number": number, "text": text}), most)})
 
 
 def _corrections(text: str, inputs: AnswerInputs) -> dict[int, str]:

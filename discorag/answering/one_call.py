@@ -6,7 +6,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 
-from discorag.answering.collect import Show, StatementsAsTheyCome, ignore, statements_prompt
+from discorag.answering.collect import STAGE, Show, StatementsAsTheyCome, ignore, statements_prompt
 from discorag.answering.json_replies import object_in, whole_items
 from discorag.answering.reader import ReaderModel
 from discorag.answering.shown import Shown
@@ -18,7 +18,6 @@ from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.text.citation_forms import cited_in_brackets, has_citation
 from discorag.text.replies import whole_sentences, without_fences
 
-STAGE = "relate"
 ANSWER = "ANSWER: "
 """The mark before the answer in a reply."""
 _FORM = "First write one JSON object on one line:"

@@ -67,24 +67,24 @@ class Collected:
 def statements_schema(passages: int, structure: tuple[str, ...] = ("relations", "order")) -> dict[str, Any]:
     """The JSON schema of a reply with statements of so many passages, and with these parts of their structure."""
     number, text = {"type": "integer", "minimum": 1}, {"type": "string"}
-    quotation = _object({"passage": {**number, "maximum": passages}, "text": text})
-    statement = _object(
+    quotation = object_schema({"passage": {**number, "maximum": passages}, "text": text})
+    statement = object_schema(
         {
             "id": number,
             "says": text,
             "role": {"type": "string", "enum": [r.value for r in StatementRole]},
-            "quotations": _list(quotation, MOST_QUOTATIONS),
+            "quotations": list_schema(quotation, MOST_QUOTATIONS),
         }
     )
     parts = {name: part for name, part in _structure().items() if name in (*structure, "missing")}
-    return _object({"statements": _list(statement, MOST_STATEMENTS), **parts})
+    return object_schema({"statements": list_schema(statement, MOST_STATEMENTS), **parts})
 
 
 def _structure() -> dict[str, Any]:
     """The parts of a reply that name statements."""
     return {
-        "relations": _list(_relation_schema(), 2 * MOST_STATEMENTS),
-        "order": _list(_list({"type": "integer", "minimum": 1}, MOST_STATEMENTS), MOST_STATEMENTS),
+        "relations": list_schema(_relation_schema(), 2 * MOST_STATEMENTS),
+        "order": list_schema(list_schema({"type": "integer", "minimum": 1}, MOST_STATEMENTS), MOST_STATEMENTS),
         "missing": {"type": "string"},
     }
 
@@ -93,19 +93,20 @@ def _structure() -> dict[str, Any]:
 def merge_schema(statements: int) -> dict[str, Any]:
     """The JSON schema of a reply that puts so many statements of several replies together."""
     number = {"type": "integer", "minimum": 1}
-    role = _object({"id": number, "role": {"type": "string", "enum": [r.value for r in StatementRole]}})
-    same = _list(_list(number, MOST_STATEMENTS), statements)
-    return _object({"same": same, "roles": _list(role, statements), **_structure()})
+    role = object_schema({"id": number, "role": {"type": "string", "enum": [r.value for r in StatementRole]}})
+    same = list_schema(list_schema(number, MOST_STATEMENTS), statements)
+    return object_schema({"same": same, "roles": list_schema(role, statements), **_structure()})
 
 
 def _relation_schema() -> dict[str, Any]:
     """One relation between statements."""
     number, text = {"type": "integer", "minimum": 1}, {"type": "string"}
     names = {"type": "string", "enum": [r.value for r in StatementRelationKind]}
-    return _object({"from": number, "relation": names, "to": number, "about": text})
+    return object_schema({"from": number, "relation": names, "to": number, "about": text})
 
 
-def _object(properties: dict[str, Any]) -> dict[str, Any]:
+def object_schema(properties: dict[str, Any]) -> dict[str, Any]:
+    """The JSON schema of an object with exactly these properties."""
     return {
         "type": "object",
         "properties": properties,
@@ -114,7 +115,8 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _list(items: dict[str, Any], most: int) -> dict[str, Any]:
+def list_schema(items: dict[str, Any], most: int) -> dict[str, Any]:
+    """The JSON schema of a list with so many items at most."""
     return {"type": "array", "items": items, "maxItems": most}
 
 

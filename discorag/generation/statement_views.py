@@ -18,8 +18,6 @@ from discorag.schema.statements import (
 from discorag.text.escaping import markdown
 
 _LONGEST = 400
-
-
 NUMBERS = "Numbers in braces are those of statements."
 
 

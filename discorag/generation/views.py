@@ -50,7 +50,8 @@ class AnswerView:
         for citation in sentence.citations:
             at = citation.at if any(map(str.isalnum, text[citation.at :])) else len(text)
             own = [n for n in numbers if self.sources[n - 1].chunk_id == citation.chunk_id]
-            marks[at] = list(dict.fromkeys([*marks.get(at, ()), *own]))
+            if own:
+                marks[at] = list(dict.fromkeys([*marks.get(at, ()), *own]))
             left = {n: None for n in left if n not in own}
         if left:
             marks[len(text)] = list(dict.fromkeys([*marks.get(len(text), ()), *left]))

@@ -12,8 +12,6 @@ from nodes.inputs import collected_in, load_inputs
 from nodes.stage import Stage, ledger_of
 from nodes.state import AnswerState, Json
 
-CHECKED = "the answer as it was checked"
-
 
 async def correct(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """Let the language model correct its sentences, and check the answer again.
@@ -29,7 +27,7 @@ async def correct(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     try:
         outcome = await correct_sentences(inputs, collected_in(state), reader, draft, problems)
     except ModelError as error:
-        stage.failed(error, fallback=CHECKED)
+        stage.failed(error, fallback="the answer as it was checked")
         answer = stage.with_notes(checked, state)
         ledger = stage.done(engine="llm", model=reader.model.name)
         return {"answer": answer.model_dump(mode="json"), "to_correct": False, "ledger": ledger}

@@ -160,8 +160,8 @@ async def _without_answer(
 ) -> Outcome[AnswerWithStatements]:
     """Statements and plan; the answer, which another plan replaces, is neither shown nor used.
 
-    It is the call that was made before a person edited the plan: from the cache of replies, or at temperature 0, its
-    statements have the numbers that the edited plan names.
+    The call is the one that was made before a person edited the plan: in a cached reply, the statements have the
+    numbers that the edited plan names. In another reply they may not, see `unfamiliar_steps`.
     """
     outcome = Outcome(value=AnswerWithStatements(Collected()))
     async for piece in answer:

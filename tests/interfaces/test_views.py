@@ -173,6 +173,15 @@ def test_citations_stand_where_the_model_wrote_them_and_others_at_the_end() -> N
     assert marks == [[(14, (1,)), (28, (2,)), (len(text), (1, 3))]] * 2
 
 
+def test_a_citation_of_a_chunk_that_gives_only_a_heading_has_no_number() -> None:
+    source, heading = (_source(text).model_copy(update={"chunk_id": name}) for name, text in list(TIDES.items())[:2])
+    evidence = (source, heading.model_copy(update={"is_context": True}))
+    citations = (Citation(at=3, chunk_id="b"), Citation(at=8, chunk_id="a"))
+    sentence = AnswerSentence(text="One, two and more.", citations=citations, evidence=evidence, support=Support.CITED)
+    shown = "".join(answer_markdown(Answer(query="?", sentences=(sentence,))))
+    assert shown.startswith("One, two **[1]** and more. ")
+
+
 def test_a_question_is_text_in_the_file_of_its_answer() -> None:
     answer = Answer(query=f"</title>{HOSTILE} [1]", sentences=())
     result = AskResult(answer=answer, hits=(), graph=None, draft="", ledger=Ledger(), seconds=0.0)

@@ -52,15 +52,15 @@ _NO_OTHER = re.compile(r"\bno (?:other|further) (?:ordered )?(?:pairs?|relations
 def pair_labels(text: str, k: int, *, names: Mapping[str, str], other: str) -> Labels:
     """The labels of the ordered pairs of ``k`` chunks, as far as the reply has them.
 
-    Read are lines of a pair and its label, with other arrows, brackets and names of chunks; lists below a source or a
-    label; tables; JSON. Of two lines for a pair the last counts; a line with two labels is not read. If a sentence
-    covers all other pairs, these are ``other``.
+    It reads lines of a pair and its label, with other arrows, brackets and names of chunks, lists below a source or a
+    label, tables, and JSON. If a pair has two lines, the last one counts; a line with two labels is not read. If a
+    sentence covers all other pairs, these are ``other``.
 
     Args:
         text: The reply.
         k: How many chunks there are.
         names: Spelling -> label.
-        other: The label of a pair of which there is nothing to say.
+        other: The label of a pair that is not related.
 
     Raises:
         ValueError: No pair has a label. The message tells the model what to write.

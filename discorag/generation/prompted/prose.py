@@ -41,7 +41,7 @@ _CODES = "|".join(BY_CODE)
 _WHOLE = rf"\{{\s*\d{{1,5}}\s*[<>=]\s*(?:{_CODES})\s*\}}"
 _MARK = re.compile(rf"(?<=\s){_WHOLE}[ \t]*|{_WHOLE}")
 _BROKEN_MARK = re.compile(rf"\{{\s*\d{{1,5}}\s*[<>=]|[<>=]\s*(?:{_CODES})\s*\}}")
-_FENCE = re.compile(r"</?(?:chunk|question|instruction)\b[^<>\n]*>|^```.*$", re.MULTILINE)
+_FENCE = re.compile(r"</?(?:chunk|title|query|plan|question|instruction)\b[^<>\n]*>|^```.*$", re.MULTILINE)
 _ENTITY = re.compile(r"&(?:amp|lt|gt);")
 
 

@@ -30,6 +30,7 @@ def test_of_a_passage_copied_as_it_was_shown_no_mark_is_left(case: tuple[str, Rs
             "because the cellar is damp [1]. It was",
         ),
         ("{1=join}It was built in 1904.", "It was built in 1904."),
+        ("<plan>\nIt was built in 1904.\n</plan>", "It was built in 1904."),
         ('<chunk id="1" source="Hall">\nIt was built in 1904.\n</chunk>', "It was built in 1904."),
         ("```text\nIt was built in 1904.\n```", "It was built in 1904."),
         ("The shelf [...] stands in the hall.", "The shelf … stands in the hall."),
