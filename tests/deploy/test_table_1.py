@@ -90,7 +90,7 @@ def test_all_steps_after_the_servers_end_with_the_table(tmp_path: Path) -> None:
     ],
 )
 def test_what_a_step_lacks_is_said(steps: tuple[str, ...], environment: dict[str, str], said: str) -> None:
-    done = script(*steps, **environment)
+    done = script(*steps, root=ROOT, **environment)
     assert done.returncode == 2
     assert said in done.stderr
 
