@@ -82,6 +82,6 @@ test("statements appear one after the other before the answer begins, and go if 
   await send("start", { event: "start", stage: "prepare" });
   await page.locator(".found").waitFor({ state: "detached" });
   await send("answer", reply);
-  await says(page.locator(".sentence"), reply.answer.sentences[0].text);
+  await says(page.locator(".sentence"), reply.answer.sentences[1].text);
   await done();
 });
