@@ -1,17 +1,16 @@
 """Measures the check on sentences that a language model wrote, and on errors planted in them.
 
-Usage: ``python -m bench.verify.replies [FOLDER] [--k K] [--out FILE] [--list FILE]``. FOLDER has ``passages-K.json``
-(for each question ``{"id": ..., "passages": [{"source": ..., "chunk": ...}]}``, best first) and, at any depth, files
-``*.details.jsonl`` of replies: ``{"id": ..., "question": ..., "answer": ..., "graph": ...}``, where the answer cites
-passages as ``[2]`` and the graph of statements may be missing. The list has every sentence that is to be checked and
-every planted error that is not, to be read by hand.
+Usage: ``python -m bench.verify.replies [FILE] [--out FILE] [--list FILE]``. A line of FILE is a question with the
+passages that were read, by their numbers from 1, and answers that cite them as ``[2]``, with the statements that were
+written before them, if any. The list has every sentence that is to be checked and every planted error that is not, to
+be read by hand.
 """
 
 import json
 import random
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -21,11 +20,13 @@ from pydantic import BaseModel
 from rich.console import Console
 
 from bench import report
+from discorag.answering.statements import read_statements
 from discorag.conflicts.values import MONTHS
 from discorag.schema.answer import AnswerInputs, Support
 from discorag.schema.document import Chunk
-from discorag.schema.statements import StatementGraph
+from discorag.schema.values import Span
 from discorag.text.citations import references, without_references
+from discorag.text.sentences import sentence_spans
 from discorag.text.terms import terms
 from discorag.verification.checks import Check, Checker
 from discorag.verification.draft import drafted_sentences
@@ -35,7 +36,7 @@ from discorag.verification.names import read_words
 from eval.datasets.reading import read_lines
 
 OUT = Path("bench/results/replies.json")
-FOLDER = Path("bench/verify/replies")
+ANSWERS = Path("bench/verify/answers.jsonl")
 EACH = 40
 """Most planted errors of a kind and an origin."""
 Kind = Literal["value", "date", "name"]
@@ -46,13 +47,44 @@ _NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?")
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 
 
-class Reply(BaseModel, frozen=True):
-    """One line of a file of replies."""
+class Passage(BaseModel, frozen=True):
+    """A passage and what it was labelled with."""
+
+    text: str
+    source: str
+    title: str
+    headings: tuple[str, ...] = ()
+    columns: str = ""
+
+    def chunk(self, number: int) -> Chunk:
+        """The passage as a document of its own."""
+        labels = self.model_dump(exclude={"source"})
+        spans = sentence_spans(self.text)
+        chunk = Chunk(
+            id=f"c{number}",
+            doc_id=f"d{number}",
+            order=0,
+            span=Span(start=0, end=len(self.text)),
+            sentences=spans,
+            **labels,
+        )
+        return chunk.model_copy(update={"source": self.source})
+
+
+class WrittenAnswer(BaseModel, frozen=True):
+    """An answer, and the statements written before it, in the form of a reply."""
+
+    text: str
+    statements: list[dict[str, Any]] | None = None
+
+
+class Question(BaseModel, frozen=True):
+    """One line of a file of answers."""
 
     id: str
     question: str
-    answer: str
-    graph: StatementGraph | None = None
+    passages: tuple[Passage, ...]
+    answers: tuple[WrittenAnswer, ...]
 
 
 @dataclass(frozen=True)
@@ -89,33 +121,22 @@ class PlantedError:
         return self.sentence.text.replace(self.old, self.new)
 
 
-def load(folder: Path, k: int | None = None) -> list[WrittenSentence]:
-    """The sentences of all replies in a folder, which cite passages of ``passages-K.json``.
+def load(path: Path) -> list[WrittenSentence]:
+    """The sentences of all answers in a file.
 
     Raises as `read_lines`.
     """
-    passages = {row["id"]: row["passages"] for path in folder.glob(f"passages-{k or '*'}.json") for row in _json(path)}
     sentences: list[WrittenSentence] = []
-    for path in sorted(folder.rglob("*.details.jsonl")):
-        for _, reply in read_lines(Reply, path):
-            inputs = AnswerInputs(query=reply.question, chunks=_in_order(passages[reply.id]), statements=reply.graph)
-            for text in drafted_sentences(reply.answer, len(inputs.chunks)):
-                bare = without_references(text, chunks=len(inputs.chunks)).strip()
+    for _, asked in read_lines(Question, path):
+        chunks = tuple(passage.chunk(n) for n, passage in enumerate(asked.passages, start=1))
+        for answer in asked.answers:
+            written = json.dumps({"statements": answer.statements})
+            graph = read_statements(written, chunks).graph if answer.statements else None
+            inputs = AnswerInputs(query=asked.question, chunks=chunks, statements=graph)
+            for text in drafted_sentences(answer.text, len(chunks)):
+                bare = without_references(text, chunks=len(chunks)).strip()
                 sentences.append(WrittenSentence(bare, frozenset(r.chunk for r in references(text)), inputs))
     return sentences
-
-
-def _json(path: Path) -> Any:
-    return json.loads(path.read_text("utf-8"))
-
-
-def _in_order(rows: Sequence[Mapping[str, Any]]) -> tuple[Chunk, ...]:
-    """The passages as they were numbered: documents by their best passage, passages of one document in its order."""
-    chunks = [Chunk.model_validate(row["chunk"]).model_copy(update={"source": row["source"]}) for row in rows]
-    first: dict[str, int] = {}
-    for chunk in chunks:
-        first.setdefault(chunk.doc_id, len(first))
-    return tuple(sorted(chunks, key=lambda chunk: (first[chunk.doc_id], chunk.order)))
 
 
 def plant(sentences: Sequence[WrittenSentence], seed: int = 0) -> list[PlantedError]:
@@ -233,13 +254,12 @@ def _count_misplaced(sentences: Sequence[WrittenSentence], seed: int = 0) -> dic
 
 
 def main(
-    folder: Annotated[Path, typer.Argument(help="Folder of passages and replies.")] = FOLDER,
-    k: Annotated[int | None, typer.Option(help="K of the file of passages, if there are several.")] = None,
+    file: Annotated[Path, typer.Argument(help="JSON lines of questions with passages and answers.")] = ANSWERS,
     out: Annotated[Path, typer.Option(help="JSON file.")] = OUT,
     listing: Annotated[Path | None, typer.Option("--list", help="File of what is to be read by hand.")] = None,
 ) -> None:
     """Measure, write, show."""
-    figures, listed = measure(load(folder, k))
+    figures, listed = measure(load(file))
     if listing:
         listing.write_text("\n".join(listed) + "\n", "utf-8")
     Console().print(report.table(report.write(out, figures).figures))
