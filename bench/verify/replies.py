@@ -127,12 +127,12 @@ def load(path: Path) -> list[WrittenSentence]:
     Raises as `read_lines`.
     """
     sentences: list[WrittenSentence] = []
-    for _, asked in read_lines(Question, path):
-        chunks = tuple(passage.chunk(n) for n, passage in enumerate(asked.passages, start=1))
-        for answer in asked.answers:
+    for _, question in read_lines(Question, path):
+        chunks = tuple(passage.chunk(n) for n, passage in enumerate(question.passages, start=1))
+        for answer in question.answers:
             written = json.dumps({"statements": answer.statements})
             graph = read_statements(written, chunks).graph if answer.statements else None
-            inputs = AnswerInputs(query=asked.question, chunks=chunks, statements=graph)
+            inputs = AnswerInputs(query=question.question, chunks=chunks, statements=graph)
             for text in drafted_sentences(answer.text, len(chunks)):
                 bare = without_references(text, chunks=len(chunks)).strip()
                 sentences.append(WrittenSentence(bare, frozenset(r.chunk for r in references(text)), inputs))

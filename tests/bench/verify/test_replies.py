@@ -13,8 +13,8 @@ TEXTS = {
 
 def file_of(folder: Path, *answers: str) -> Path:
     passages = [{"source": name, "title": name, "text": text} for name, text in TEXTS.items()]
-    asked = {"id": "q", "question": "Mill?", "passages": passages, "answers": [{"text": a} for a in answers]}
-    (folder / "answers.jsonl").write_text(json.dumps(asked) + "\n", "utf-8")
+    question = {"id": "q", "question": "Mill?", "passages": passages, "answers": [{"text": a} for a in answers]}
+    (folder / "answers.jsonl").write_text(json.dumps(question) + "\n", "utf-8")
     return folder / "answers.jsonl"
 
 
