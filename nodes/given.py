@@ -34,8 +34,8 @@ def _shared(kind: type[C], fields: str) -> C:
     return kind(**json.loads(fields))
 
 
-def asked(state: AnswerState) -> AnswerState:
-    """A new question, without what the last one left in the thread."""
+def input_of(state: AnswerState) -> AnswerState:
+    """The input of a new question, without what the last one left in the thread."""
     return cast("AnswerState", {key: state[key] for key in AnswerInput.__annotations__ if key in state})
 
 

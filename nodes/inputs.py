@@ -19,7 +19,7 @@ from nodes.state import AnswerState
 async def load_inputs(state: AnswerState, context: AnswerContext) -> AnswerInputs:
     """The question with its chunks, their trees where trees are on, and the graph, statements and plan made so far.
 
-    The chunks are read once a run: again only when hits, evidence or trees are others.
+    The chunks are read once per run, and again only when hits, evidence or trees have changed.
     """
     key = (state.get("hits"), state.get("copies"), state.get("evidence"), state.get("trees"))
     cache = context.cache

@@ -9,7 +9,7 @@ from discorag.answering.json_replies import json_object
 from discorag.answering.plans import plan_block
 from discorag.answering.reader import ReaderModel, question_block
 from discorag.answering.statements import Collected, dicts_of, list_schema, number_of, object_schema
-from discorag.answering.write import UnknownPassageError, cited_text, fitting_passages, passages_shown
+from discorag.answering.write import UnknownPassageError, cited_text, fitting_passages, other_sources, passages_shown
 from discorag.generation.prompted.prose import outcome_of
 from discorag.schema.answer import Answer, AnswerInputs, AnswerSentence, Outcome
 from discorag.schema.ledger import Failure
@@ -17,7 +17,6 @@ from discorag.schema.values import Span
 from discorag.text.citations import references, without_references, without_unknown
 from discorag.text.fences import fenced
 from discorag.text.sentences import sentence_spans
-from discorag.text.sources import source_name
 
 STAGE = "correct"
 _TOKENS = 160
@@ -125,12 +124,11 @@ def _prompt(
     marked: Sequence[_Marked],
     numbers: Collection[int],
 ) -> str:
-    others = {n: source_name(chunk) for n, chunk in enumerate(inputs.chunks, start=1) if n not in numbers}
     lines = (f"{i}. {' '.join(m.text.split())}\n   {m.problem.reason}" for i, m in enumerate(marked, start=1))
     return reader.prompt("correct-sentences").render(
         question=question_block(inputs),
         passages=passages_shown(inputs, numbers),
-        statements=fenced("notes", plan_block(collected, others) if collected else "(none)"),
+        statements=fenced("notes", plan_block(collected, other_sources(inputs, numbers)) if collected else "(none)"),
         draft=fenced("draft", draft),
         problems=fenced("problems", "\n".join(lines)),
     )

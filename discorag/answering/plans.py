@@ -1,4 +1,4 @@
-"""The plan as the writing model reads it: one line a statement, the words on which it rests, and what relates them."""
+"""The plan as the writing model reads it: one line per statement, its evidence, and what relates them."""
 
 from collections.abc import Iterator, Mapping
 

@@ -90,10 +90,10 @@ def _plain(inputs: AnswerInputs, reader: ReaderModel, numbers: Sequence[int]) ->
 
 def _planned(inputs: AnswerInputs, collected: Collected, reader: ReaderModel, numbers: Sequence[int]) -> str:
     graph = collected.graph
-    others = {n: source_name(chunk) for n, chunk in enumerate(inputs.chunks, start=1) if n not in numbers}
     missing = f"No passage says:\n{fenced('missing', graph.missing)}\n" if graph.missing else ""
     reading = READING if has_roles(collected) else ""
-    return _by_text(inputs, plan_block(collected, others), reader, numbers, reading=reading, missing=missing)
+    plan = plan_block(collected, other_sources(inputs, numbers))
+    return _by_text(inputs, plan, reader, numbers, reading=reading, missing=missing)
 
 
 def _by_text(
@@ -131,6 +131,11 @@ def _cited_passages(collected: Collected) -> list[int]:
 def passages_shown(inputs: AnswerInputs, numbers: Collection[int]) -> str:
     """The passages with these numbers, as a prompt shows them."""
     return "\n\n".join(_blocks(inputs, sorted(numbers))) or "(none)"
+
+
+def other_sources(inputs: AnswerInputs, numbers: Collection[int]) -> dict[int, str]:
+    """The names of the sources of all other passages, by their numbers."""
+    return {n: source_name(chunk) for n, chunk in enumerate(inputs.chunks, start=1) if n not in numbers}
 
 
 def _blocks(inputs: AnswerInputs, numbers: Sequence[int]) -> list[str]:

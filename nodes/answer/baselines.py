@@ -26,12 +26,12 @@ from nodes.answer.retrieve import find_chunks
 from nodes.answer.verify import verify_draft
 from nodes.backends import Backends
 from nodes.context import AnswerContext, EvidenceCache, answer_context, given_context
-from nodes.given import asked, started_with
+from nodes.given import input_of, started_with
 from nodes.inputs import load_inputs
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json, fresh_answer
 
-KEPT = 0.9
+_SENT_AGAIN = 0.9
 """Share of the chunks that is sent again after a model refused them as too long."""
 
 
@@ -49,7 +49,7 @@ async def full_context(state: AnswerState, runtime: Runtime[AnswerContext]) -> J
 
 
 async def _answer_from_whole(engine: PaperEngine, inputs: AnswerInputs, backends: Backends) -> tuple[Outcome[str], int]:
-    """The answer, and from how many chunks it is; fewer, and fewer again, if the model refuses them as too long."""
+    """The answer, and how many chunks it was written from: fewer whenever the model refuses them as too long."""
     context, k = await backends.context_tokens(), len(inputs.chunks)
     read = await asyncio.to_thread(_fitting, engine, inputs, backends.encoder.tokens, context)
     while True:
@@ -59,10 +59,10 @@ async def _answer_from_whole(engine: PaperEngine, inputs: AnswerInputs, backends
         except ContextTooLongError:
             if read < 2:
                 raise
-            read = int(KEPT * read)
+            read = int(_SENT_AGAIN * read)
     if read < k:
-        told = InputError(f"A context of {context} tokens holds {read} of the documents' {k} chunks.")
-        failure = Failure.of("generate", told, fallback=f"the first {read} chunks")
+        error = InputError(f"A context of {context} tokens holds {read} of the documents' {k} chunks.")
+        failure = Failure.of("generate", error, fallback=f"the first {read} chunks")
         outcome = replace(outcome, failures=(*outcome.failures, failure))
     return outcome, read
 
@@ -91,7 +91,7 @@ async def plan_and_answer(state: AnswerState, runtime: Runtime[AnswerContext]) -
 
 async def hint(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """plan: a plan and queries from the question alone (fig. 16, stage 1); if it fails, the question is searched."""
-    new = asked(state)
+    new = input_of(state)
     context, stage = await answer_context(new, runtime), Stage("plan")
     reset = fresh_answer(started_with(given_context(new, runtime)))
     engine, query = await _engine(context), check_query(state["query"])
@@ -115,10 +115,10 @@ async def gather(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     context, stage = await answer_context(state, runtime), Stage("retrieve")
     backends, scope = await context.open_backends(), await context.scope()
 
-    wanted = context.top_k or TOP_K
-    searches = await asyncio.gather(*(find_chunks(query, state, context, wanted) for query in state.get("queries", [])))
+    top_k = context.top_k or TOP_K
+    searches = await asyncio.gather(*(find_chunks(query, state, context, top_k) for query in state.get("queries", [])))
     best = fuse_rankings([found.best for found, _ in searches])
-    own, read = await asyncio.to_thread(distinct_chunks, backends.store, scope, lambda n: best[:n], wanted)
+    own, read = await asyncio.to_thread(distinct_chunks, backends.store, scope, lambda n: best[:n], top_k)
     if not own.best:
         raise await asyncio.to_thread(nothing_in, backends.store, scope)
     context.set_cache(EvidenceCache(found=read))

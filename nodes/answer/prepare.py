@@ -15,7 +15,7 @@ from discorag.store.retrieval import check_query
 from nodes.answer.review import check_review
 from nodes.answer.routes import has_model_failed
 from nodes.context import AnswerContext, answer_context, given_context
-from nodes.given import asked, started_with
+from nodes.given import input_of, started_with
 from nodes.stage import Stage, is_out_of_reach
 from nodes.state import AnswerState, Json, Route, fresh_answer
 
@@ -35,7 +35,7 @@ async def prepare(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
         hint = 'Give {"query": "..."}; the corpus and other options go into the context.'
         raise QueryError("The input has no text under 'query'.", hint=hint)
     is_again = has_model_failed(state)
-    new: AnswerState = {**(state if is_again else asked(state)), "model_failed": is_again}
+    new: AnswerState = {**(state if is_again else input_of(state)), "model_failed": is_again}
     given = given_context(new, runtime)
     check_review(given)
     context, stage = await answer_context(new, runtime), Stage("prepare")

@@ -93,7 +93,7 @@ async def find_chunks(
 async def _retrieve_chunks(state: AnswerState, context: AnswerContext, stage: Stage) -> Json:
     wanted = CANDIDATES if is_cut(context) else context.top_k or TOP_K
     hits, read = await find_chunks(question_of(state), state, context, wanted)
-    if context.preset == "written" and context.rerank:
+    if context.preset == "written" and context.rerank and state.get("earlier"):
         again = [chunk for chunk in await _cited_before(state, context) if chunk.id not in read]
         stage.counts |= {"from earlier answers": len(again)} if again else {}
         hits = replace(hits, best=[*(Hit(chunk_id=chunk.id, score=0.0) for chunk in again), *hits.best])
@@ -104,7 +104,7 @@ async def _retrieve_chunks(state: AnswerState, context: AnswerContext, stage: St
 
 async def _cited_before(state: AnswerState, context: AnswerContext) -> list[Chunk]:
     """The latest chunks that earlier answers rest on, as far as they are still stored and the filters accept them."""
-    store, scope, ids = (await context.open_backends()).store, await context.scope(), state.get("earlier") or []
+    store, scope, ids = (await context.open_backends()).store, await context.scope(), state.get("earlier", [])
     known = await asyncio.to_thread(store.known_chunks, scope, ids)
     chunks = await asyncio.to_thread(store.chunks, scope, [i for i in ids if i in known][:EARLIER])
     filters = (state.get("filters") or {}).items()

@@ -50,6 +50,6 @@ def after_verify(state: AnswerState) -> Literal["verified", "to refine", "to cor
 def has_model_failed(state: AnswerState) -> bool:
     """Whether the language model has failed since `nodes.answer.prepare` last ran.
 
-    This happens once a question: afterwards the run ``is_written`` by no model, so none can fail.
+    This happens once per question: afterwards the run ``is_written`` by no model, so none can fail.
     """
     return state.get("model_failed", False) and state.get("is_written", False)

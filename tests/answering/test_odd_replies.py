@@ -86,7 +86,7 @@ ODD: dict[str, str] = {
 RAW = re.compile(r"think|\[9\]|[{}<>`#*]|statements|quotations|answer", re.IGNORECASE)
 
 
-async def asked(sent: Scripted | str) -> tuple[str, Outcome[AnswerWithStatements], int, int]:
+async def answer_to(sent: Scripted | str) -> tuple[str, Outcome[AnswerWithStatements], int, int]:
     """What is shown, the outcome, and the numbers of statements and calls."""
     with ScriptedServer([sent]) as server:
         parts = [part async for part in answer_in_one_call(inputs_over(), reader_of(server))]
@@ -98,14 +98,14 @@ async def asked(sent: Scripted | str) -> tuple[str, Outcome[AnswerWithStatements
 
 @pytest.mark.parametrize("sent", ODD.values(), ids=ODD)
 async def test_an_odd_reply_loses_nothing_and_shows_nothing_raw(sent: str) -> None:
-    shown, outcome, statements, calls = await asked(sent)
+    shown, outcome, statements, calls = await answer_to(sent)
     assert (outcome.value.text, statements, calls) == (SAID, 3, 1)
     assert len(outcome.value.collected.graph.relations) == 1
     assert RAW.findall(shown) == []
 
 
 async def test_an_answer_without_statements_is_an_answer() -> None:
-    shown, outcome, statements, calls = await asked(f"{EMPTY}\nANSWER: No passage says who paid.")
+    shown, outcome, statements, calls = await answer_to(f"{EMPTY}\nANSWER: No passage says who paid.")
     assert (shown, outcome.value.text, statements, calls) == (outcome.value.text, "No passage says who paid.", 0, 1)
 
 
@@ -115,7 +115,7 @@ async def test_an_answer_without_statements_is_an_answer() -> None:
     ids=["in the answer", "without the mark", "in the JSON after the answer"],
 )
 async def test_a_reply_that_reached_its_limit_is_used_up_to_there(sent: str) -> None:
-    shown, outcome, statements, calls = await asked(Scripted(sent, finish_reason="length"))
+    shown, outcome, statements, calls = await answer_to(Scripted(sent, finish_reason="length"))
     assert (outcome.value.text, statements, calls) == (SAID, 3, 1)
     assert [failure.kind for failure in outcome.failures] == ["OutputTruncatedError"]
     assert RAW.findall(shown) == []

@@ -11,7 +11,7 @@ from tests.answering.cases import inputs_over, reader_of, reply, written
 from tests.servers.scripted import Scripted, ScriptedServer
 
 
-async def asked(server: ScriptedServer) -> tuple[str, Outcome[AnswerWithStatements]]:
+async def answer_from(server: ScriptedServer) -> tuple[str, Outcome[AnswerWithStatements]]:
     parts = [part async for part in answer_in_one_call(inputs_over(), reader_of(server))]
     assert isinstance(parts[-1], Outcome)
     return "".join(part for part in parts[:-1] if isinstance(part, str)), parts[-1]
@@ -24,7 +24,7 @@ async def test_only_the_answer_is_streamed_and_the_statements_come_with_it(mark:
     with ScriptedServer(
         [f"<think>{{}}\nHm.</think>{written()}{mark}It did not [1]. A review says it did [2]."]
     ) as server:
-        shown, outcome = await asked(server)
+        shown, outcome = await answer_from(server)
     assert shown.strip() == outcome.value.text == "It did not [1]. A review says it did [2]."
     assert len(outcome.value.collected.graph.statements) == outcome.counts["statements"] == 3
 
@@ -33,10 +33,10 @@ async def test_only_the_answer_is_streamed_and_the_statements_come_with_it(mark:
 async def test_a_reply_without_statements_is_asked_for_again_once(reply: str) -> None:
     good = f"{written()}\nANSWER: It did not [1]."
     with ScriptedServer([reply, good]) as server:
-        _, outcome = await asked(server)
+        _, outcome = await answer_from(server)
     assert (outcome.value.text, outcome.usage.repairs) == ("It did not [1].", 1)
     with ScriptedServer([reply, reply]) as server, pytest.raises(InvalidOutputError):
-        await asked(server)
+        await answer_from(server)
 
 
 CUT = '{"statements": [' + json.dumps(reply()["statements"][0]) + ', {"id": 2, "says": "A rev'
@@ -55,7 +55,7 @@ CUT = '{"statements": [' + json.dumps(reply()["statements"][0]) + ', {"id": 2, "
 )
 async def test_a_reply_that_ends_before_its_answer_still_has_statements(sent: Scripted | str, statements: int) -> None:
     with ScriptedServer([sent]) as server:
-        shown, outcome = await asked(server)
+        shown, outcome = await answer_from(server)
     assert (outcome.value.text, outcome.usage.repairs) == ("", 0)
     assert (outcome.counts["statements"], outcome.counts["answers"]) == (statements, 0)
     assert "A rev" not in shown
@@ -64,7 +64,7 @@ async def test_a_reply_that_ends_before_its_answer_still_has_statements(sent: Sc
 async def test_an_answer_that_was_cut_off_is_kept_up_to_its_last_whole_sentence() -> None:
     cut = Scripted(f"{written()}\nANSWER: It did not [1]. A review", finish_reason="length")
     with ScriptedServer([cut]) as server:
-        _, outcome = await asked(server)
+        _, outcome = await answer_from(server)
     assert outcome.value.text == "It did not [1]."
     assert [failure.kind for failure in outcome.failures] == ["OutputTruncatedError"]
 

@@ -25,7 +25,7 @@ from itertools import product
 
 from discorag.discourse.parse.alignment import align_edus
 from discorag.discourse.parse.parser import Limits
-from discorag.discourse.parse.spellings import as_usual
+from discorag.discourse.parse.spellings import normalise
 from discorag.models.protocol import LanguageModel, Message, Request, Template
 from discorag.models.toolbox import Toolbox
 from discorag.schema.answer import Outcome
@@ -124,7 +124,7 @@ def read(reply: str, text: str, offset: int) -> RstTree:
         ValueError: The EDUs or the drawing are missing, or the EDUs are not the text (see `align_edus`). Or a relation
             is not one of the 24, or the drawing is not one binary tree. The message tells the model what to change.
     """
-    parts = parts_of(as_usual(reply), "EDU", "RST ANALYSIS", "TREE STRUCTURE")
+    parts = parts_of(normalise(reply), "EDU", "RST ANALYSIS", "TREE STRUCTURE")
     if "EDU" not in parts or "TREE STRUCTURE" not in parts:
         raise ValueError("Write the three parts 'EDUs:', 'RST ANALYSIS:' and 'TREE STRUCTURE:', each on its own line.")
     edus = align_edus(_edus(parts["EDU"]), text, offset=offset)
@@ -135,7 +135,7 @@ def read(reply: str, text: str, offset: int) -> RstTree:
 def _edus(section: str) -> list[str]:
     """The EDUs by their numbers; a line without the next number continues the EDU before it."""
     texts: list[str] = []
-    for line in filter(str.strip, _one_a_line(section).split("\n")):
+    for line in filter(str.strip, _one_per_line(section).split("\n")):
         found = _EDU.match(line)
         if found and int(found[1]) == len(texts) + 1:
             texts.append(found[2])
@@ -146,7 +146,7 @@ def _edus(section: str) -> list[str]:
     return texts
 
 
-def _one_a_line(section: str) -> str:
+def _one_per_line(section: str) -> str:
     """A section on one line, with a line break before every EDU."""
     numbers = [int(number) for number in _INLINE.findall(section)]
     return section if "\n" in section or numbers != [*range(2, len(numbers) + 2)] else _INLINE.sub(r"\n[\1]", section)

@@ -34,7 +34,7 @@ PROMPTED = "paper"
 PARSERS.offer(
     PROMPTED,
     "discorag.discourse.parse.as_printed:paper_parser",
-    "the language model, one call a chunk: prompt of Disco-RAG fig. 10, beam 3",
+    "the language model, one call per chunk: prompt of Disco-RAG fig. 10, beam 3",
 )
 
 Unit = Literal["edu", "sentence", "paragraph"]

@@ -50,7 +50,7 @@ _LABELS = tuple(
 )
 
 
-def as_usual(reply: str) -> str:
+def normalise(reply: str) -> str:
     """The reply with half-width brackets, English roles and relations, and ranges of EDUs as ``[1-3]``.
 
     A reply in JSON becomes the text that it stands for.

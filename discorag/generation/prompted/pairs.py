@@ -66,9 +66,9 @@ def pair_labels(text: str, k: int, *, names: Mapping[str, str], other: str) -> L
         ValueError: No pair has a label. The message tells the model what to write.
     """
     pairs = list(permutations(range(1, k + 1), 2))
-    reader = _Reader(k, _pattern(names), {_plain(name): label for name, label in names.items()})
+    reader = _Reader(k, _pattern(names), {_plain(name): label for name, label in names.items()}, other)
     for line in _lines(text):
-        reader.read(line, other)
+        reader.read(line)
     found = {pair: reader.found[pair] for pair in pairs if pair in reader.found}
     if reader.is_closed:
         found = {pair: found.get(pair, other) for pair in pairs}
@@ -103,20 +103,22 @@ class _Reader:
         k: How many chunks there are.
         tokens: Finds the tokens of a line.
         names: Spelling, in words of lower case -> label.
+        other: The label of a pair that is not related.
     """
 
     k: int
     tokens: re.Pattern[str]
     names: Mapping[str, str]
+    other: str
     found: Labels = field(default_factory=dict[tuple[int, int], str])
     is_closed: bool = False
     _source: str = ""
     _label: str = ""
     _columns: tuple[str, ...] = ()
 
-    def read(self, line: str, other: str) -> None:
-        """Read one line; one that says ``other`` of all other pairs closes the list."""
-        word, values = self._tokenised(_NUMBERING.sub("", line))
+    def read(self, line: str) -> None:
+        """Read one line; one that gives all other pairs the label ``other`` closes the list."""
+        word, values = self._tokenise(_NUMBERING.sub("", line))
         if word.startswith("|") and self._read_row(line):
             return
         if _AFTER_LABEL.fullmatch(word):
@@ -128,11 +130,11 @@ class _Reader:
         elif self._label and _BELOW_LABEL.fullmatch(word):
             self._put(values[0], values[-1], self._label)
         elif not self._read_pairs(word, values):
-            closes = _CLOSES.search(line) and other in values
+            closes = _CLOSES.search(line) and self.other in values
             self.is_closed = self.is_closed or bool(closes or _NO_OTHER.search(line))
             self._read_heading(word, values)
 
-    def _tokenised(self, line: str) -> tuple[str, list[str]]:
+    def _tokenise(self, line: str) -> tuple[str, list[str]]:
         """The kinds of the line's tokens as a word, and their values: numbers, labels, words."""
         kinds, values = "", list[str]()
         for match in self.tokens.finditer(line):
@@ -172,7 +174,7 @@ class _Reader:
 
     def _read_row(self, line: str) -> bool:
         """Read a row of a table that has the sources at its side and the targets in its head."""
-        cells = [self._tokenised(cell) for cell in line.strip().strip("|").split("|")]
+        cells = [self._tokenise(cell) for cell in line.strip().strip("|").split("|")]
         numbers = ["".join(v for kind, v in zip(*cell, strict=True) if kind == "r") for cell in cells]
         labels = ["".join(v for kind, v in zip(*cell, strict=True) if kind == "l") for cell in cells]
         if not any(labels) and sum(map(bool, numbers[1:])) > 1:

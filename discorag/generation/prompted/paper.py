@@ -340,7 +340,7 @@ def planned_of(text: str) -> tuple[Plan, str]:
 
 
 def hint_of(text: str) -> tuple[Plan, tuple[str, ...]]:
-    """Plan and queries from a reply: one query a line, or several between semicolons, or a list in JSON.
+    """Plan and queries from a reply: one query per line, or several between semicolons, or a list in JSON.
 
     Overlong ones are dropped, and all after `MAX_QUERIES`.
 
@@ -352,7 +352,7 @@ def hint_of(text: str) -> tuple[Plan, tuple[str, ...]]:
     bare = (match[1].strip("\"'“”*`") for line in lines if (match := _BULLET.fullmatch(line)))
     queries = tuple(dict.fromkeys(query for query in bare if 0 < len(query) <= _LONGEST_QUERY))
     if "PLAN" not in parts or not queries:
-        raise ValueError("Write PLAN and a paragraph, then, on a new line, RETRIEVAL HINT and one query a line.")
+        raise ValueError("Write PLAN and a paragraph, then, on a new line, RETRIEVAL HINT and one query per line.")
     return Plan(paragraph=_saying(parts["PLAN"])), queries[:MAX_QUERIES]
 
 

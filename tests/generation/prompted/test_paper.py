@@ -152,7 +152,11 @@ def test_every_line_of_a_hint_is_a_query_without_its_bullet(lines: str, queries:
         (plan_of, ["PLAN: None", "PLAN: <n/a>"], "says nothing"),
         (planned_of, ["PLAN:\nANSWER: y", "PLAN: x\nANSWER: ..."], "says nothing"),
         (planned_of, ["", "Yes.", "PLAN: x", "ANSWER: y", "PLAN: x ANSWER: y"], "PLAN and a paragraph, .* ANSWER"),
-        (hint_of, ["", "PLAN: x", "RETRIEVAL HINT: a", "PLAN: x\nRETRIEVAL HINT:\n - \n", "a\nb"], "one query a line"),
+        (
+            hint_of,
+            ["", "PLAN: x", "RETRIEVAL HINT: a", "PLAN: x\nRETRIEVAL HINT:\n - \n", "a\nb"],
+            "one query per line",
+        ),
     ],
 )
 def test_an_empty_or_missing_part_is_refused(read: Callable[[str], object], texts: list[str], message: str) -> None:
