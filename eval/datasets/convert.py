@@ -16,10 +16,9 @@ from eval.datasets.reading import read_text, validate
 from eval.datasets.registry import load_benchmark
 from eval.datasets.sources import SOURCES, Source
 from eval.errors import DataError
+from eval.suite import load_suite
 
 _Rows = list[dict[str, Any]]
-OFFICIAL = {"loong": 1600, "asqa": 948, "scinews": 4188}
-"""Questions of each published test set."""
 SETS = {"1": 323, "2": 564, "3": 481, "4": 232}
 """Loong's questions by length of their documents (Disco-RAG, table 6)."""
 _FIELDS = ("DOI", "Citation", "Paper_Body", "News_Body", "Topic")
@@ -58,7 +57,7 @@ def convert(name: str, given: Path, data: Path) -> list[str]:
 
 def _report(loader: str, source: Source, target: Path) -> Iterator[str]:
     benchmark = load_benchmark(loader, target)
-    n, official = len(benchmark.samples), OFFICIAL[source.name]
+    n, official = len(benchmark.samples), load_suite(source.name).official
     yield f"{target}: {n:,} questions, {len(benchmark.documents):,} documents."
     yield from (f"{count:,} left out: {why}." for why, count in benchmark.dropped.items())
     if n != official:
@@ -72,7 +71,7 @@ def _report(loader: str, source: Source, target: Path) -> Iterator[str]:
 
 @contextmanager
 def _unpacked(given: Path) -> Generator[Path]:
-    """The path itself, or the folder into which the archive is unpacked for the time being."""
+    """The path itself, or a temporary folder with the contents of the archive."""
     if not given.is_file() or not (zipfile.is_zipfile(given) or tarfile.is_tarfile(given)):
         yield given
         return
