@@ -53,10 +53,10 @@ Pool = Annotated[
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="Ask a language model without asking you first.")]
 MaxCalls = Annotated[
-    int | None, typer.Option(min=1, help="Stop after so many calls of models; the same command resumes the run.")
+    int | None, typer.Option(min=1, help="Stop after this many calls of models; the same command resumes the run.")
 ]
 MaxTokens = Annotated[
-    int | None, typer.Option(min=1, help="Stop once so many tokens are spent; the same command resumes the run.")
+    int | None, typer.Option(min=1, help="Stop once this many tokens are spent; the same command resumes the run.")
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only count the tokens that a model would take.")]
 JudgeUrl = Annotated[str | None, typer.Option(help="OpenAI-compatible endpoint of Loong's judge.")]
@@ -115,7 +115,7 @@ def run(
         "parser": parser,
         "systems": tuple(system or ()) or None,
     }
-    chosen, settings = [_changed(load_suite(name), changes) for name in suites], read_settings()
+    chosen, settings = [_change_suite(load_suite(name), changes) for name in suites], read_settings()
     place, budget = Place(data=data or data_folder(), home=home), Budget(max_calls, max_tokens)
     for suite in chosen:
         check_data(suite, place.data)
@@ -269,7 +269,7 @@ def prompts(
     changes = {"limit": limit, "path": path or None, "parser": NOT_MADE, "systems": (system,)}
     with closing(open_pipeline(read_settings(), home)) as rag:
         place = Place(data=data or data_folder(), home=home)
-        session = Session(_changed(load_suite(suite), changes), place, rag, MetricModels(), err)
+        session = Session(_change_suite(load_suite(suite), changes), place, rag, MetricModels(), err)
         n = asyncio.run(session.export(to, system))
     out.print(f"{n} examples in {to}")
 
@@ -287,7 +287,7 @@ def nodes(
     place = Place(data=data or data_folder(), home=home)
     with closing(open_pipeline(read_settings(), home)) as rag:
         for name in suites:
-            session = Session(_changed(load_suite(name), {"limit": limit}), place, rag, MetricModels(), err)
+            session = Session(_change_suite(load_suite(name), {"limit": limit}), place, rag, MetricModels(), err)
             found = asyncio.run(node_statistics(session, retriever, node_scores=scores))
             out.print(f"# {name}\n", markdown_table(["measure", "mean"], [[k, f"{v:.1f}"] for k, v in found.items()]))
 
@@ -341,7 +341,7 @@ def _print_ratings(chosen: Experiment, folder: Path, forms: list[Path]) -> None:
             out.print(f"{point.label or chosen.item}\n{table_of_ratings(at, own, chosen.reference)}", markup=False)
 
 
-def _changed(suite: Suite, changes: dict[str, Any]) -> Suite:
+def _change_suite(suite: Suite, changes: dict[str, Any]) -> Suite:
     update = {k: v for k, v in changes.items() if v is not None}
     for name in update.get("systems", ()):
         find_system(name)

@@ -50,7 +50,7 @@ def convert(name: str, given: Path, data: Path) -> list[str]:
     loader, source = next((key, s) for key, s in SOURCES.items() if s.name == name)
     target = data / source.path
     target.parent.mkdir(parents=True, exist_ok=True)
-    with _unpacked(given) as found:
+    with _unpack(given) as found:
         CONVERTERS[name](found, target)
     return list(_report(loader, source, target))
 
@@ -70,7 +70,7 @@ def _report(loader: str, source: Source, target: Path) -> Iterator[str]:
 
 
 @contextmanager
-def _unpacked(given: Path) -> Generator[Path]:
+def _unpack(given: Path) -> Generator[Path]:
     """The path itself, or a temporary folder with the contents of the archive."""
     if not given.is_file() or not (zipfile.is_zipfile(given) or tarfile.is_tarfile(given)):
         yield given
@@ -92,7 +92,7 @@ def _convert_loong(given: Path, target: Path) -> None:
     if questions:
         shutil.copyfile(questions, target / "loong.jsonl")
     archive = _find(given, "doc.zip")
-    with _unpacked(archive or given) as found:
+    with _unpack(archive or given) as found:
         for kind in ("financial", "paper", "legal"):
             if folder := next((p for p in sorted(found.rglob(kind)) if p.is_dir()), None):
                 shutil.copytree(folder, target / "doc" / kind, dirs_exist_ok=True)
