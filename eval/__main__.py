@@ -52,12 +52,16 @@ Pool = Annotated[
     typer.Option(help="Whose documents an open suite searches: chosen with --limit, else as the suite says."),
 ]
 Yes = Annotated[bool, typer.Option("--yes", help="Ask a language model without asking you first.")]
-MaxCalls = Annotated[int | None, typer.Option(min=1, help="Stop before another call of a model; resumable.")]
-MaxTokens = Annotated[int | None, typer.Option(min=1, help="Stop once so many tokens are spent; resumable.")]
+MaxCalls = Annotated[
+    int | None, typer.Option(min=1, help="Stop after this many calls of models; the same command resumes the run.")
+]
+MaxTokens = Annotated[
+    int | None, typer.Option(min=1, help="Stop once this many tokens are spent; the same command resumes the run.")
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Only count the tokens that a model would take.")]
 JudgeUrl = Annotated[str | None, typer.Option(help="OpenAI-compatible endpoint of Loong's judge.")]
-JudgeModel = Annotated[str, typer.Option(help="Its model.")]
-JudgeKey = Annotated[str, typer.Option(help="Environment variable that holds its key.")]
+JudgeModel = Annotated[str, typer.Option(help="The judge's model.")]
+JudgeKey = Annotated[str, typer.Option(help="Environment variable that holds the judge's key.")]
 JudgePrompt = Annotated[Path | None, typer.Option(help="File with the official judge prompt.")]
 ReaderFolder = Annotated[Path | None, typer.Option("--reader", help="Folder of a SQuAD 2.0 reader, for Disambig-F1.")]
 BertScoreFolder = Annotated[Path | None, typer.Option("--bertscore", help="Folder of a BERTScore model.")]
@@ -111,7 +115,7 @@ def run(
         "parser": parser,
         "systems": tuple(system or ()) or None,
     }
-    chosen, settings = [_changed(load_suite(name), changes) for name in suites], read_settings()
+    chosen, settings = [_change_suite(load_suite(name), changes) for name in suites], read_settings()
     place, budget = Place(data=data or data_folder(), home=home), Budget(max_calls, max_tokens)
     for suite in chosen:
         check_data(suite, place.data)
@@ -191,8 +195,7 @@ def experiment(
     """Run a table or figure of a paper: checks, the bill, your consent, the run (resumed), the table."""
     chosen = load_experiment(name).narrow(only or ())
     if not chosen.rows:
-        needs = "; ".join([*chosen.needs, *([f"the command {chosen.command}"] if chosen.command else [])])
-        raise ConfigError(f"{chosen.item} is not run from here.", hint=f"It needs {needs}.")
+        raise ConfigError(f"{chosen.item} is not run from here.", hint=f"It needs {'; '.join(chosen.beyond_options)}.")
     folder = (to or home / "runs") / name
     if ratings:
         _print_ratings(chosen, folder, ratings)
@@ -211,18 +214,25 @@ def experiment(
         attention=Attention(attention) if attention else None,
     )
     current.check(judge, asks=not dry_run)
-    for what, why in current.missing().items():
-        out.print(Text(f"{what}: {why}", style="yellow"))
-    bills = current.bill()
-    write_bills(folder, chosen.name, bills)
-    out.print(tables.bills(chosen.name, bills), f"In all: {total_of(bills)}; a judge takes one more call an answer.")
+    total = _print_bill(current)
     if dry_run:
         return
     if current.asks_model:
-        confirm(f"this takes about {total_of(bills)}", yes=yes)
+        confirm(f"this takes about {total}", yes=yes)
     out.print(current.run(concurrency=concurrency, details=details), soft_wrap=True, markup=False)
     for form in current.write_forms() if chosen.form else ():
         out.print(f"To be filled in by each rater: {form}, with guidelines.md next to it.")
+
+
+def _print_bill(current: ExperimentRun) -> str:
+    """Print what cannot be computed, and the bill, which is also written into the run's folder; returns its total."""
+    for what, why in current.missing().items():
+        out.print(Text(f"{what}: {why}", style="yellow"))
+    name, bills = current.experiment.name, current.bill()
+    write_bills(current.out, name, bills)
+    total = total_of(bills)
+    out.print(tables.bills(name, bills), f"In all: {total}; a judge takes one more call per answer.")
+    return total
 
 
 @app.command("data")
@@ -259,7 +269,7 @@ def prompts(
     changes = {"limit": limit, "path": path or None, "parser": NOT_MADE, "systems": (system,)}
     with closing(open_pipeline(read_settings(), home)) as rag:
         place = Place(data=data or data_folder(), home=home)
-        session = Session(_changed(load_suite(suite), changes), place, rag, MetricModels(), err)
+        session = Session(_change_suite(load_suite(suite), changes), place, rag, MetricModels(), err)
         n = asyncio.run(session.export(to, system))
     out.print(f"{n} examples in {to}")
 
@@ -267,7 +277,7 @@ def prompts(
 @app.command()
 def nodes(
     suites: Annotated[list[str], typer.Argument(help="Names of suites.")],
-    retriever: Annotated[str, typer.Option(help="One over trees.")] = "raptor",
+    retriever: Annotated[str, typer.Option(help="A retriever over trees.")] = "raptor",
     scores: Annotated[Literal["dense", "bm25", "hybrid"], typer.Option(help="How nodes are scored.")] = "dense",
     limit: Limit = None,
     data: Data = None,
@@ -277,7 +287,7 @@ def nodes(
     place = Place(data=data or data_folder(), home=home)
     with closing(open_pipeline(read_settings(), home)) as rag:
         for name in suites:
-            session = Session(_changed(load_suite(name), {"limit": limit}), place, rag, MetricModels(), err)
+            session = Session(_change_suite(load_suite(name), {"limit": limit}), place, rag, MetricModels(), err)
             found = asyncio.run(node_statistics(session, retriever, node_scores=scores))
             out.print(f"# {name}\n", markdown_table(["measure", "mean"], [[k, f"{v:.1f}"] for k, v in found.items()]))
 
@@ -331,7 +341,7 @@ def _print_ratings(chosen: Experiment, folder: Path, forms: list[Path]) -> None:
             out.print(f"{point.label or chosen.item}\n{table_of_ratings(at, own, chosen.reference)}", markup=False)
 
 
-def _changed(suite: Suite, changes: dict[str, Any]) -> Suite:
+def _change_suite(suite: Suite, changes: dict[str, Any]) -> Suite:
     update = {k: v for k, v in changes.items() if v is not None}
     for name in update.get("systems", ()):
         find_system(name)

@@ -84,7 +84,6 @@ class Suite(BaseModel, frozen=True, extra="forbid"):
         about: One line.
         dataset: A key of `eval.datasets.registry.LOADERS`.
         path: The dataset's file or folder below the data folder.
-        source: Where it comes from.
         split: Shown beside every number.
         official: Questions of the official test set, to which a dry run scales its bill; None: not known.
         retrieval: ``pooled``: over the documents of all questions (open domain); ``own``: over the question's own.
@@ -109,7 +108,6 @@ class Suite(BaseModel, frozen=True, extra="forbid"):
     about: str
     dataset: str
     path: str
-    source: str = ""
     split: str = "development split, subset"
     official: int | None = None
     retrieval: Literal["pooled", "own"]

@@ -26,10 +26,10 @@ def permute_relations(graph: StatementGraph, random: Random, _: float) -> Statem
     The result is another graph wherever the statements can be exchanged so that it is.
     """
     numbers = list(graph.by_number)
-    moved = _joining(graph, dict(zip(numbers, random.sample(numbers, len(numbers)), strict=True)))
+    moved = _move_relations(graph, dict(zip(numbers, random.sample(numbers, len(numbers)), strict=True)))
     if _is_same(moved, graph):
         # Exchanges of two make up every permutation: if none of them changes the graph, none does.
-        exchanged = (_joining(graph, {a: b, b: a}) for a, b in combinations(numbers, 2))
+        exchanged = (_move_relations(graph, {a: b, b: a}) for a, b in combinations(numbers, 2))
         moved = random.choice([g for g in exchanged if not _is_same(g, graph)] or [graph])
     return moved
 
@@ -37,7 +37,7 @@ def permute_relations(graph: StatementGraph, random: Random, _: float) -> Statem
 def remove_relations(graph: StatementGraph, random: Random, rate: float) -> StatementGraph:
     """Relations are missing."""
     chosen = draw(len(graph.relations), random, rate)
-    return _with_relations(graph, [r for i, r in enumerate(graph.relations) if i not in chosen])
+    return _replace_relations(graph, [r for i, r in enumerate(graph.relations) if i not in chosen])
 
 
 def only_statements(graph: StatementGraph, _: Random, __: float) -> StatementGraph:
@@ -71,13 +71,13 @@ def _place(statement: Statement) -> tuple[int, int]:
     return min((q.passage, q.spans[0].start) for q in statement.quotations)
 
 
-def _joining(graph: StatementGraph, other: Mapping[int, int]) -> StatementGraph:
+def _move_relations(graph: StatementGraph, other: Mapping[int, int]) -> StatementGraph:
     """The graph with relations between the statements that take the places of others."""
     moved = [r.joining(other.get(r.source, r.source), other.get(r.target, r.target)) for r in graph.relations]
-    return _with_relations(graph, moved)
+    return _replace_relations(graph, moved)
 
 
-def _with_relations(graph: StatementGraph, relations: list[StatementRelation]) -> StatementGraph:
+def _replace_relations(graph: StatementGraph, relations: list[StatementRelation]) -> StatementGraph:
     return StatementGraph(
         statements=graph.statements, relations=tuple(relations), missing=graph.missing, dropped=graph.dropped
     )

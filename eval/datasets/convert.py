@@ -16,10 +16,9 @@ from eval.datasets.reading import read_text, validate
 from eval.datasets.registry import load_benchmark
 from eval.datasets.sources import SOURCES, Source
 from eval.errors import DataError
+from eval.suite import load_suite
 
 _Rows = list[dict[str, Any]]
-OFFICIAL = {"loong": 1600, "asqa": 948, "scinews": 4188}
-"""Questions of each published test set."""
 SETS = {"1": 323, "2": 564, "3": 481, "4": 232}
 """Loong's questions by length of their documents (Disco-RAG, table 6)."""
 _FIELDS = ("DOI", "Citation", "Paper_Body", "News_Body", "Topic")
@@ -51,14 +50,14 @@ def convert(name: str, given: Path, data: Path) -> list[str]:
     loader, source = next((key, s) for key, s in SOURCES.items() if s.name == name)
     target = data / source.path
     target.parent.mkdir(parents=True, exist_ok=True)
-    with _unpacked(given) as found:
+    with _unpack(given) as found:
         CONVERTERS[name](found, target)
     return list(_report(loader, source, target))
 
 
 def _report(loader: str, source: Source, target: Path) -> Iterator[str]:
     benchmark = load_benchmark(loader, target)
-    n, official = len(benchmark.samples), OFFICIAL[source.name]
+    n, official = len(benchmark.samples), load_suite(source.name).official
     yield f"{target}: {n:,} questions, {len(benchmark.documents):,} documents."
     yield from (f"{count:,} left out: {why}." for why, count in benchmark.dropped.items())
     if n != official:
@@ -71,8 +70,8 @@ def _report(loader: str, source: Source, target: Path) -> Iterator[str]:
 
 
 @contextmanager
-def _unpacked(given: Path) -> Generator[Path]:
-    """The path itself, or the folder into which the archive is unpacked for the time being."""
+def _unpack(given: Path) -> Generator[Path]:
+    """The path itself, or a temporary folder with the contents of the archive."""
     if not given.is_file() or not (zipfile.is_zipfile(given) or tarfile.is_tarfile(given)):
         yield given
         return
@@ -93,7 +92,7 @@ def _convert_loong(given: Path, target: Path) -> None:
     if questions:
         shutil.copyfile(questions, target / "loong.jsonl")
     archive = _find(given, "doc.zip")
-    with _unpacked(archive or given) as found:
+    with _unpack(archive or given) as found:
         for kind in ("financial", "paper", "legal"):
             if folder := next((p for p in sorted(found.rglob(kind)) if p.is_dir()), None):
                 shutil.copytree(folder, target / "doc" / kind, dirs_exist_ok=True)

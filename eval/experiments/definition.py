@@ -11,12 +11,11 @@ from pydantic import BaseModel
 from discorag.config import Settings
 from discorag.schema.errors import ConfigError
 from discorag.store.records import NOT_MADE
+from eval.datasets.sources import SOURCES
 from eval.running.bill import Bill
 from eval.running.summary import DERIVED
 from eval.suite import FOLDER, Suite, find_system, load_suite, read_yaml, validate
 
-BILLS = FOLDER / "results" / "experiments.json"
-"""What the systems of experiments were counted to take, by experiment."""
 OTHERS = FOLDER / "experiments" / "others.yaml"
 """Name -> an experiment that another command runs, or nothing."""
 
@@ -121,6 +120,11 @@ class Experiment(BaseModel, frozen=True, extra="forbid"):
     sample: int = 0
     note: str = ""
 
+    @property
+    def beyond_options(self) -> list[str]:
+        """What it needs that no option can give."""
+        return [*self.needs, *([f"the command {self.command}"] if self.command else [])]
+
     def narrow(self, labels: Sequence[str]) -> Self:
         """The experiment with the points of these labels only, if any. Raises `ConfigError` for an unknown one."""
         known = [p.label for p in self.points]
@@ -207,23 +211,18 @@ def load_experiment(name: str) -> Experiment:
 
 
 def state(experiment: Experiment, data: Path | None, *, has_model: bool) -> str:
-    """Whether an experiment runs here, else what it lacks: data and from where, an endpoint and the bill, people."""
+    """Whether an experiment runs here, else what it lacks: data and from where, an endpoint, people."""
     points = experiment.points
     suites = [load_suite(name) for name in dict.fromkeys(p.suite or experiment.suite for p in points) if name]
-    lacking = [f"data: {s.path} from {s.source}" for s in suites if data is None or not (data / s.path).exists()]
+    absent = [s for s in suites if data is None or not (data / s.path).exists()]
+    lacking = [f"data: {s.path} from {SOURCES[s.dataset].published}" for s in absent]
     lacking += [f"the variable {name}" for p in points for name in p.variables if not os.environ.get(name)]
     systems = [system for point in points for system in experiment.systems_at(point).values()]
     if not has_model and any(find_system(name).needs_llm for name in systems):
-        lacking.append(f"an endpoint{_committed_bill(experiment)}")
+        lacking.append("an endpoint (--dry-run counts the bill)")
     lacking += [MODELS[metric] for metric in experiment.columns.values() if metric in MODELS]
-    lacking += [*experiment.needs, *([f"the command {experiment.command}"] if experiment.command else [])]
+    lacking += experiment.beyond_options
     return f"needs {'; '.join(dict.fromkeys(lacking))}" if lacking else "runs here"
-
-
-def _committed_bill(experiment: Experiment) -> str:
-    committed: dict[str, list[Any]] = read_yaml(BILLS)["bills"]
-    bills = [Bill.model_validate(bill) for bill in committed.get(experiment.name, [])]
-    return f" ({total_of(bills) if bills else 'the bill by --dry-run'})"
 
 
 def total_of(bills: list[Bill]) -> str:

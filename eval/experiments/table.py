@@ -89,7 +89,7 @@ def markdown(
         blocks.setdefault(_block(experiment, line), []).append(line)
     parts = [f"# {experiment.item}", experiment.about]
     for title, inside in blocks.items():
-        parts += [*([f"## {title}"] if title else []), _laid_out(experiment, inside, reader)]
+        parts += [*([f"## {title}"] if title else []), _lay_out(experiment, inside, reader)]
     if details:
         parts += ["## Every cell", _every_cell(experiment, lines)]
     notes = "\n".join(f"- {remark}" for remark in [*filter(None, [experiment.note]), *dict.fromkeys(remarks)])
@@ -100,10 +100,10 @@ def _block(experiment: Experiment, line: Line) -> str:
     """The heading under which the cell stands: its setting, and the value of the first stratum."""
     first = next(iter(line.where.items()), None)
     setting = "" if experiment.settings_are_rows else line.point
-    return ", ".join(filter(None, [setting, _named(experiment, *first) if first else ""]))
+    return ", ".join(filter(None, [setting, _name_stratum(experiment, *first) if first else ""]))
 
 
-def _laid_out(experiment: Experiment, lines: Sequence[Line], reader: str) -> str:
+def _lay_out(experiment: Experiment, lines: Sequence[Line], reader: str) -> str:
     """The cells of one block by rows and columns."""
     cells = {_place(experiment, line): line for line in lines}
     rows, columns = (list(dict.fromkeys(place[i] for place in cells)) for i in (0, 1))
@@ -131,12 +131,12 @@ def _place(experiment: Experiment, line: Line) -> tuple[str, str]:
     """The cell's row and column."""
     if experiment.settings_are_rows:
         return line.point, f"{line.row}, {line.column}"
-    below = [_named(experiment, name, value) for name, value in list(line.where.items())[1:]]
+    below = [_name_stratum(experiment, name, value) for name, value in list(line.where.items())[1:]]
     overall = ["Overall"] if line.where and not below and len(experiment.by) > 1 else []
     return line.row, " ".join([*below, *overall, line.column])
 
 
-def _named(experiment: Experiment, stratum: str, value: str) -> str:
+def _name_stratum(experiment: Experiment, stratum: str, value: str) -> str:
     """A stratum's value as the paper prints it."""
     return experiment.names.get(stratum, {}).get(value, f"{stratum} {value}")
 

@@ -4,7 +4,7 @@ import json
 import os
 import platform
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from importlib.metadata import version
@@ -21,7 +21,7 @@ from discorag.generation.prompted.paper import material
 from discorag.models.memo import MemoEncoder
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.errors import MissingPathError
-from discorag.schema.ledger import Ledger, StageRecord
+from discorag.schema.ledger import Ledger
 from discorag.schema.values import digest
 from discorag.store.records import NOT_MADE
 from eval.datasets.registry import load_benchmark
@@ -197,11 +197,9 @@ class Session:
                 for system in (find_system(root), *branches):
                     ledgers.setdefault(system.name, []).append((await answerer.answer(sample, system)).ledger)
                 await answerer.forget(sample, root)
-        bills = [Bill.of(s.name, [_part(one, is_trees=False) for one in ledgers[s.name]]) for s in wanted]
+        bills = [Bill.of(s.name, [_part(ledger, is_trees=False) for ledger in ledgers[s.name]]) for s in wanted]
         asked = zip(*(ledgers[s.name] for s in wanted), strict=True)  # the ledgers of each question
-        trees = Bill.of(
-            RETRIEVED_TREES, [_part(Ledger(stages=tuple(_stages(found))), is_trees=True) for found in asked]
-        )
+        trees = Bill.of(RETRIEVED_TREES, [_part(*found, is_trees=True) for found in asked])
         ingested = Bill.once("trees of the documents", corpus.usage)
         return [*(bill for bill in (ingested, trees) if bill.calls), *bills]
 
@@ -303,14 +301,9 @@ class Session:
         return run.model_copy(update={"systems": summaries, "finished": finished, "note": note})
 
 
-def _stages(ledgers: Iterable[Ledger]) -> Iterator[StageRecord]:
-    for ledger in ledgers:
-        yield from ledger.stages
-
-
-def _part(ledger: Ledger, *, is_trees: bool) -> Ledger:
-    """What of a ledger made trees, or all else."""
-    return Ledger(stages=tuple(s for s in ledger.stages if (s.stage == "parse") is is_trees))
+def _part(*ledgers: Ledger, is_trees: bool) -> Ledger:
+    """The stages of these ledgers that made trees, or all others."""
+    return Ledger(stages=tuple(s for ledger in ledgers for s in ledger.stages if (s.stage == "parse") is is_trees))
 
 
 def _models_of(settings: Settings) -> dict[str, str]:
