@@ -1,4 +1,4 @@
-"""What was said before a question: messages, and earlier results with the passages that they rest on."""
+"""Reads the conversation before a question: messages, and earlier results with the passages that they rest on."""
 
 from collections.abc import Sequence
 from itertools import chain

@@ -150,15 +150,12 @@ class DiscoRAG:
         """The graph that answers a question, its input and its options."""
         graph = _graph_of(baseline)
         context = self.context(context_of(graph), options)
-        turns, earlier = await asyncio.to_thread(read_history, history, self.backends.store, await context.scope())
-        said = [{"role": turn.role, "content": turn.content} for turn in turns]
-        given: AnswerInput = {
-            "query": query,
-            "instruction": instruction,
-            "history": said,
-            "earlier": earlier,
-            "filters": filters or {},
-        }
+        given: AnswerInput = {"query": query, "instruction": instruction, "filters": filters or {}}
+        if history:
+            store, scope = self.backends.store, await context.scope()
+            turns, earlier = await asyncio.to_thread(read_history, history, store, scope)
+            given["history"] = [{"role": turn.role, "content": turn.content} for turn in turns]
+            given["earlier"] = earlier
         return graph, given, context
 
     async def aingest(self, path: str | Path, *, progress: Progress | None = None, **options: Any) -> IngestResult:

@@ -41,7 +41,7 @@ class AnswerView:
         return [self.sources.index(e) + 1 for e in sentence.evidence if not e.is_context]
 
     def marks(self, sentence: AnswerSentence) -> list[tuple[int, list[int]]]:
-        """After how many characters of the sentence which numbers of its sources stand, in order.
+        """The numbers of its sources by place: after how many characters of the sentence they stand, in order.
 
         A source stands wherever its chunk is cited; at the end if only marks follow, or if its chunk is not cited.
         """

@@ -1,4 +1,4 @@
-"""What a judge decides: sentences of an answer, each with the places that may support it."""
+"""The claims that a judge decides: sentences of an answer, each with the places that may support it."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

@@ -230,7 +230,7 @@ def clause_around(figure: Figure, text: str) -> str:
 
 
 def find_rival(figure: Figure, sentence: str, sources: Sequence[str]) -> str:
-    """The first value of the sources that could stand in the place of a figure and that the sentence does not give.
+    """The first value of the sources that could be meant instead of a figure, and that the sentence does not give.
 
     It has the same kind, unit and precision. The result is empty if there is none.
     """

@@ -109,7 +109,7 @@ class LlmJudge:
 
 
 def _widest(places: Sequence[Place]) -> list[Place]:
-    """The places that are no part of another one, each once, in the order of the passages."""
+    """The places that are not part of another one, each once, in the order of the passages."""
     units = {frozenset(place.units) for place in places}
     widest = {place.units: place for place in places if not any(own > {*place.units} for own in units)}
     return [widest[key] for key in sorted(widest)]

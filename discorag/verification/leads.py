@@ -1,4 +1,4 @@
-"""The words before a quotation without which it cannot be understood."""
+"""Finds the words before a quotation that a reader needs to understand it."""
 
 import re
 from collections.abc import Iterator, Sequence

@@ -117,7 +117,7 @@ def _is_name(word: str, passages: Sequence[Words]) -> bool:
 
 
 def _is_named(name: str, there: frozenset[str]) -> bool:
-    """Whether the words have every part of a name, or all as one; lower-case parts are no names ("Detroit-based")."""
+    """Whether the words have every part of a name, or all as one; lower-case parts are not names ("Detroit-based")."""
     if _without_dashes(name).casefold() in there:
         return True
     parts = [p.casefold() for p in _WORD.findall(name) if not p.islower()]

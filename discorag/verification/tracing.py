@@ -195,22 +195,20 @@ class TracingVerifier:
     ) -> dict[int, Claim]:
         texts = within_window([d.bare for d in drafts.values()], self.encoder)
         vectors = await self.encoder.encode_documents(texts)
-        claims: dict[int, Claim] = {}
-        for (i, d), vector in zip(drafts.items(), vectors, strict=True):
-            found = find_places(inputs, table, d.cited, d.bare, vector, self.reranker) if table.sentences else None
-            claims[i] = await found if found else Claim(d.bare, ())
-        return claims
+        return {
+            i: await find_places(inputs, table, d.cited, d.bare, vector, self.reranker)
+            for (i, d), vector in zip(drafts.items(), vectors, strict=True)
+        }
 
 
 def _counts(checks: Iterable[Check]) -> dict[str, int]:
     """The counts for the ledger."""
-    repaired = Counter(CORRECTED if check.is_corrected else ADDED for check in checks if check.repair)
-    return dict(repaired)
+    return dict(Counter(CORRECTED if check.is_corrected else ADDED for check in checks if check.repair))
 
 
 QUOTED = "Quoted word for word."
 ADDED, CORRECTED = "citations added", "citations corrected"
-"""The ledger's counts of sentences that got a citation, next to those that they have or in their place."""
+"""The ledger's counts of sentences to which a citation was added, and of those whose citations it replaced."""
 _NO_PASSAGES = "There are no passages to compare it with."
 _HEADING = "It is a heading, which states nothing."
 _NO_CONTENT = "It says nothing that could be looked up."
@@ -309,9 +307,7 @@ def _answer(inputs: AnswerInputs, drafts: Sequence[_DraftSentence], traced: Sequ
         numbers = tuple(s.number for s in told)
         step = _step(plan.steps, sentence, found, numbers, passed) if plan else None
         passed = max(passed, -1 if step is None else step)
-        evidence = [*_evidence(inputs, sentence, found, quoted_evidence(inputs, told, cited))]
-        if found.support is not Support.QUOTED:
-            evidence = [*add_leads(evidence, inputs)]
+        evidence = _evidence(inputs, sentence, found, quoted_evidence(inputs, told, cited))
         citations = [*_citations(inputs, sentence.text, {e.chunk_id for e in evidence})]
         places = {citation.chunk_id: citation.at for citation in reversed(citations)}
         sentences.append(
@@ -346,12 +342,19 @@ def _citations(inputs: AnswerInputs, text: str, chunks: Collection[str]) -> Iter
 
 def _evidence(
     inputs: AnswerInputs, sentence: _DraftSentence, found: _TracedSentence, quoted: Sequence[EvidenceSpan]
-) -> Iterator[EvidenceSpan]:
-    """The quotations of the statements that a sentence tells, and what was found in other chunks; of a sentence that is
-    quoted itself, its own words.
+) -> Sequence[EvidenceSpan]:
+    """The quotations of the statements that a sentence tells, and the places found in other chunks, each with its lead;
+    for a sentence that is quoted itself, only its own words.
     """
-    quoted = [] if found.support is Support.QUOTED else quoted
-    yield from quoted
+    if found.support is Support.QUOTED:
+        return [*_found_evidence(inputs, sentence, found, ())]
+    return [*add_leads([*quoted, *_found_evidence(inputs, sentence, found, quoted)], inputs)]
+
+
+def _found_evidence(
+    inputs: AnswerInputs, sentence: _DraftSentence, found: _TracedSentence, quoted: Sequence[EvidenceSpan]
+) -> Iterator[EvidenceSpan]:
+    """The places of a sentence in chunks of which no quotation is its evidence, and the repair of its citation."""
     covered = {e.chunk_id for e in quoted}
     for u in found.units:
         if (chunk := inputs.chunks[u.chunk - 1]).id not in covered:

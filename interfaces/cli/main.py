@@ -299,16 +299,16 @@ def parse(
 
 
 class AskCommand(TyperCommand):
-    """``ask``, which says how an option of a question is set that has no flag of its own."""
+    """``ask``, which says how to set an option of a question that has no flag of its own."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """See `click.Command.parse_args`. Raises `InputError` for the name of such an option."""
         try:
             return super().parse_args(ctx, args)
-        except Exception as error:
-            flag = str(getattr(error, "option_name", ""))  # of click's NoSuchOption, which Typer does not export
+        except typer.TyperException as error:
+            flag = str(getattr(error, "option_name", ""))  # Typer does not export NoSuchOption, which has it
             name = flag.lstrip("-").replace("-", "_")
-            if name in AnswerOptions.model_fields:
+            if name in AnswerOptions.model_fields and name not in {parameter.name for parameter in self.params}:
                 raise InputError(f"ask has no {flag}.", hint=f"Write --set {name}=VALUE.") from error
             raise
 

@@ -182,6 +182,7 @@ def test_corpora_are_listed_and_an_empty_one_names_them(home: Path) -> None:
         (["ask", "--explain", "--graph", "--plan"], "--graph and --plan would have no effect"),
         (["ask", "x", "--preset", "paper"], "--set preset=VALUE"),
         (["ask", "x", "--top-k=5"], "--set top_k=VALUE"),
+        (["ask", "x", "--retriever"], "requires an argument"),
         (["ask", "x\udcff"], "UTF-8"),
         (["ingest", ""], "No path"),
         (["delete", ""], "0 documents match"),

@@ -73,29 +73,22 @@ function Sentence({ result, at, isLit, isChosen, onChoose, onKey, onPick }: Sent
       {disputes(result.answer, sentence).length > 0 && <span className="flag"> disputed</span>}
     </>
   );
+  const first = parts.findIndex(({ text }) => text);
   const last = parts.findLastIndex(({ text }) => text);
+  const button = {
+    role: "button",
+    tabIndex: 0,
+    "aria-label": last > first ? sentence.text : undefined,
+    "aria-pressed": isChosen,
+    onKeyDown: onKey,
+  };
   return parts.map(({ text, cites }, i) => (
     <Fragment key={i}>
-      {i === 0 ? (
-        <bdi
-          role="button"
-          tabIndex={0}
-          aria-label={last > 0 ? sentence.text : undefined}
-          aria-pressed={isChosen}
-          className={`sentence${look}`}
-          onClick={onChoose}
-          onKeyDown={onKey}
-        >
+      {text && (
+        <bdi className={`${i === first ? "sentence" : "sentence-rest"}${look}`} onClick={onChoose} {...(i === first ? button : {})}>
           {text}
           {i === last && flags}
         </bdi>
-      ) : (
-        text && (
-          <bdi className={`sentence-rest${look}`} onClick={onChoose}>
-            {text}
-            {i === last && flags}
-          </bdi>
-        )
       )}
       {cites.length > 0 && <Numbers all={cites} onPick={onPick} />}
     </Fragment>
