@@ -30,7 +30,8 @@ def source_name(chunk: Chunk) -> str:
     titles = [one_line(name, NAME_LENGTH) for name in (chunk.title, *chunk.headings)]
     readable = list(dict.fromkeys(title for title in titles if _is_readable(title)))
     version = _version(chunk)
-    place = " › ".join(readable) + (f" ({version})" if version else "")
+    place = " › ".join(readable)
+    place = f"{place} ({version})" if place and version else place or version
     return ", ".join(part for part in (place, *(one_line(value, NAME_LENGTH) for value in chunk.byline)) if part)
 
 

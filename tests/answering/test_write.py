@@ -240,6 +240,7 @@ def test_a_stream_shows_the_answer_with_its_citations_as_they_are_read(text: str
         ("VITAL", {"metadata": {"Date": "2018-11-10", "author": "J. Manson"}}, "VITAL, J. Manson, 2018-11-10"),
         ("Weld", {"source": "v1/weld.md: Weld", "headings": ("Weld",)}, "Weld (v1)"),
         ("Weld", {"source": "weld-2019-draft.md: Weld"}, "Weld (2019 draft)"),
+        ("source-3", {"source": "v1/source-3.md: source-3"}, "v1"),
         (
             "Great Fire of London",
             {"source": "q6-04-Great-Fire-of-Lond.md: Great Fire of London"},
