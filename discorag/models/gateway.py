@@ -6,14 +6,15 @@ higher limit.
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import aclosing, suppress
+from collections.abc import AsyncIterator, Generator
+from contextlib import aclosing, contextmanager, suppress
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from discorag.config import HOW_TO_NAME_A_MODEL, LlmSettings
 from discorag.models.cache import ReplyCache
 from discorag.models.chat import ChatClient, Draft, show_stored
+from discorag.models.loops import PerLoop
 from discorag.models.protocol import Message, Reply, Request
 from discorag.schema.errors import (
     ConfigError,
@@ -62,17 +63,28 @@ class Gateway:
         self._settings, self.name = settings, settings.model
         self._chat = chat or ChatClient(settings)
         self._cache = ReplyCache(settings.cache) if settings.cache else None
+        self._asked = PerLoop(dict[str, asyncio.Event])
 
     async def context_tokens(self) -> int:
         """The most tokens of prompt and output together. Raises `ModelError` if the server is asked and fails."""
         return await self._chat.context_tokens()
 
     async def complete(self, request: Request[T]) -> Reply[T]:
-        """See `discorag.models.protocol.LanguageModel.complete`. A reply from the disk cache costs no tokens."""
+        """See `discorag.models.protocol.LanguageModel.complete`. A reply from the disk cache costs no tokens.
+
+        If the same is being asked already, its reply is waited for and read from the cache: trees of one document that
+        two questions need at once are paid for once.
+        """
         if cached := await self._read_cache(request):
             return cached
-        await self._check_fits(request)
-        return await self._settle(request, await self._chat.send(request))
+        asked, key = await self._asked.get(), self._key(request)
+        if self._cache and key in asked:
+            await asked[key].wait()
+            if cached := await self._read_cache(request):
+                return cached
+        with _announce(key, asked):
+            await self._check_fits(request)
+            return await self._settle(request, await self._chat.send(request))
 
     async def stream(self, request: Request[str]) -> AsyncIterator[str | Reply[str]]:
         """See `discorag.models.protocol.LanguageModel.stream`. The result of a beam search comes as one piece."""
@@ -140,6 +152,18 @@ class Gateway:
                 f"{context} next to max_tokens={request.max_tokens}.",
                 hint="Retrieve fewer chunks, or set DISCO_RAG_LLM__CONTEXT_TOKENS to the model's true context.",
             )
+
+
+@contextmanager
+def _announce(key: str, asked: dict[str, asyncio.Event]) -> Generator[None]:
+    """Let others that ask the same know when the block has ended."""
+    ended = asked[key] = asyncio.Event()
+    try:
+        yield
+    finally:
+        ended.set()
+        if asked.get(key) is ended:
+            del asked[key]
 
 
 def _accept(request: Request[T], draft: Draft) -> Reply[T]:

@@ -1,12 +1,15 @@
 """What the gateway asks for, accepts and repairs, against a real HTTP server on loopback."""
 
+import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pydantic import SecretStr
 
 from discorag.config import LlmSettings
 from discorag.models.gateway import Gateway
+from discorag.models.protocol import Reply
 from discorag.schema.errors import ConfigError, InvalidOutputError, OutputTruncatedError, Usage
 from discorag.text.replies import whole_sentences
 from tests.models.helpers import GOOD, Fruit, fruit_of, fruit_request, gateway, messages, text_request
@@ -119,3 +122,22 @@ async def test_a_cut_off_output_that_is_worth_something_is_kept_also_on_disk_and
         first, again = [await made.complete(request) for _ in range(2)]
     assert [(r.text, r.cut, r.usage.repairs) for r in (first, again)] == [("One. Two.", True, 0)] * 2
     assert (first.usage.calls, again.usage.disk_hits) == (1, 1)
+
+
+async def test_what_is_asked_several_times_at_once_is_paid_once(tmp_path: Path) -> None:
+    with ScriptedServer([GOOD]) as server:
+        model = gateway(server, cache=tmp_path)
+        replies = await asyncio.gather(*(model.complete(fruit_request()) for _ in range(5)))
+    assert {reply.text for reply in replies} == {GOOD}
+    assert sum(reply.usage.calls for reply in replies) == 1
+
+
+async def test_if_the_first_of_several_equal_requests_fails_each_of_the_others_asks_itself(tmp_path: Path) -> None:
+    def model(body: dict[str, Any]) -> Scripted:
+        return Scripted("Not fruit.") if len(server.requests) <= 2 else Scripted(GOOD)
+
+    with ScriptedServer(model) as server:
+        asking = gateway(server, cache=tmp_path)
+        replies = await asyncio.gather(*(asking.complete(fruit_request()) for _ in range(3)), return_exceptions=True)
+    assert sum(isinstance(reply, InvalidOutputError) for reply in replies) == 1
+    assert [reply.text for reply in replies if isinstance(reply, Reply)] == [GOOD, GOOD]
