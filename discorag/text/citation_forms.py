@@ -2,7 +2,8 @@
 
 A citation is the number of a passage that was given, in one of the known brackets. ``(1)`` and ``¹`` count only if the
 reply cites in no other form, and at the end of a sentence or clause. A number that names a part of something else
-(``Section [2]``, ``[2] of the statute``), a year, or one in code is none, and neither is what a passage has itself.
+(``Section [2]``, ``[2] of the statute``, but not ``a shorter version [2]``), a year, or one in code is none, and
+neither is what a passage has itself.
 """
 
 import re
@@ -48,9 +49,13 @@ _DIGITS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹˒", "0123456789,")
 
 _PART = (
     r"(?:section|article|clause|paragraph|rule|footnote|note|figure|fig\.|table|step|item|page|line|equation|eq\.|part"
-    r"|chapter|appendix|interval|range|list|array|index|vector|version|§+|∈|abschnitt|artikel|absatz|第)"
+    r"|chapter|appendix|version|§+|abschnitt|artikel|absatz|第)"
 )
-_OF_SOMETHING = re.compile(rf"(?:^|\s){_PART}\s*\Z", re.IGNORECASE)
+_NUMBERS = r"(?:interval|range|list|array|index|vector|∈)"
+_OF_SOMETHING = re.compile(rf"(?:^|\s)(?:{_PART}|{_NUMBERS})\s*\Z", re.IGNORECASE)
+_DESCRIBED = re.compile(
+    rf"\b(?:an?|the|this|that|these|its|their|his|her|our|each|every)\s(?:[\w'’-]+\s){{0,3}}{_PART}\s*\Z", re.IGNORECASE
+)
 _SUBJECT = re.compile(r"(?:\A|[.!?:;]\s+|\n|\b(?:under|in|by|per|with)\s+)\Z", re.IGNORECASE)
 _GOES_ON = re.compile(r"\s{1,2}(?:of|von|der|des)\b")
 _ASSIGNED = re.compile(r"\s?(?:[-+*/]?=|\.[A-Za-z_]+\()")
@@ -124,7 +129,8 @@ def _is_no_citation(match: re.Match[str]) -> bool:
     if line.count("`") % 2 and "`" in after.partition("\n")[0]:
         return not (line.endswith("`") and after.startswith("`"))
     is_subject = bool(_GOES_ON.match(after)) and bool(_SUBJECT.search(before))
-    return bool(_OF_SOMETHING.search(before)) or is_subject or bool(_ASSIGNED.match(after))
+    is_part = bool(_OF_SOMETHING.search(before)) and not _DESCRIBED.search(before)
+    return is_part or is_subject or bool(_ASSIGNED.match(after))
 
 
 def _without_list(text: str) -> str:

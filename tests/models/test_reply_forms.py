@@ -227,6 +227,13 @@ async def test_a_number_in_brackets_that_is_no_citation_stays_a_word(rag: DiscoR
     assert len(model.asked) == 1
 
 
+@pytest.mark.parametrize("words", ["It has a much shorter version", "It is said in the same note", "Each has its page"])
+async def test_a_number_behind_a_thing_that_is_described_is_a_citation(rag: DiscoRAG, model: Model, words: str) -> None:
+    _, result = await ask(rag, model, preset="standard", answer=f"{VAN} [V]. {words} [T].")
+    assert [s.text for s in result.answer.sentences] == [f"{VAN}.", f"{words}."]
+    assert [len(s.citations) for s in result.answer.sentences] == [1, 1]
+
+
 async def test_a_list_marker_is_no_citation(rag: DiscoRAG, model: Model) -> None:
     _, result = await ask(rag, model, preset="standard", answer=f"(1) {VAN} [V].\n(2) {TANK} [T].")
     assert [s.text for s in result.answer.sentences] == [f"(1) {VAN}.", f"(2) {TANK}."]
