@@ -23,12 +23,14 @@ class Cell:
         rows: How many rows it spans, its own included.
         columns: How many columns it spans.
         is_header: Whether the format calls it a header: of its column, its row, or the rows below it.
+        tables: Tables that stand in it.
     """
 
     text: str
     rows: int = 1
     columns: int = 1
     is_header: bool = False
+    tables: tuple["Table", ...] = ()
 
 
 @dataclass(frozen=True)
@@ -61,18 +63,10 @@ def table_markdown(table: Table) -> str:
     A cell that spans rows or columns is repeated at each place, and several header rows become one ("Income / 2024").
     A row that is one cell stands above the table as a paragraph if nothing is above it, and below if nothing is below.
     Between rows it is repeated in front of those below it if it is a header, else it is a row. Where header cells name
-    the columns again, a new table begins. A table without column names has an empty header row.
+    the columns again, a new table begins. A table without column names has an empty header row. Tables in cells stand
+    below, with the row and the column of the cell in front of each of their rows.
     """
-    grid = _grid(table.rows)
-    width = max(map(len, grid), default=0)
-    title = list(takewhile(lambda row: _is_one(row, width), grid[:-1]))
-    rows = grid[len(title) :]
-    heads = _header_rows(rows, width) if table.header_rows is None else max(0, table.header_rows - len(title))
-    body = rows[heads:]
-    notes = list(takewhile(lambda row: _is_one(row, width) and not row[0].is_header, reversed(body[1:])))[::-1]
-    sections = _sections(_names(rows[:heads]), body[: len(body) - len(notes)], width)
-    above, below = ([" ".join(row[0].text.split()) for row in part] for part in (title, notes))
-    return "\n\n".join(filter(None, [*map(literal, [table.caption, *above]), *sections, *map(literal, below)]))
+    return "\n\n".join(filter(None, _blocks(table, "")))
 
 
 def is_data(rows: Sequence[Sequence[str]]) -> bool:
@@ -95,6 +89,20 @@ def is_data(rows: Sequence[Sequence[str]]) -> bool:
 def _shape(text: str) -> str:
     """A text in which all dates, and all figures, are alike."""
     return "date" if _DATE.fullmatch(text) else _AMOUNT.sub("0", text)
+
+
+def _blocks(table: Table, group: str) -> Iterator[str]:
+    """The paragraphs and pipe tables of a table whose rows all belong to a group."""
+    grid = _grid(table.rows)
+    width = max(map(len, grid), default=0)
+    title = list(takewhile(lambda row: _is_one(row, width), grid[:-1]))
+    rows = grid[len(title) :]
+    heads = _header_rows(rows, width) if table.header_rows is None else max(0, table.header_rows - len(title))
+    body = rows[heads:]
+    notes = list(takewhile(lambda row: _is_one(row, width) and not row[0].is_header, reversed(body[1:])))[::-1]
+    yield from (literal(" ".join(text.split())) for text in (table.caption, *(row[0].text for row in title)))
+    yield from _sections(_names(rows[:heads]), body[: len(body) - len(notes)], width, group)
+    yield from (literal(" ".join(row[0].text.split())) for row in notes)
 
 
 def _grid(rows: Sequence[Sequence[Cell]]) -> list[_Row]:
@@ -142,25 +150,23 @@ def _is_header(row: _Row) -> bool:
 def _names(heads: list[_Row]) -> list[str]:
     """The names of the columns, each from all its header cells."""
     width = max(map(len, heads), default=0)
-    columns = ([row[i].text.strip() for row in heads if i < len(row)] for i in range(width))
-    return [" / ".join(dict.fromkeys(filter(None, names))) for names in columns]
+    return [_joined(row[i].text for row in heads if i < len(row)) for i in range(width)]
 
 
-def _sections(names: list[str], body: list[_Row], width: int) -> Iterator[str]:
-    """The tables that header rows inside a table make of it."""
-    rows: list[tuple[str, list[str]]] = []  # each with the header that stands above it and its group
-    group, i = "", 0
+def _sections(names: list[str], body: list[_Row], width: int, outer: str) -> Iterator[str]:
+    """The pipe tables that header rows inside a table make of it."""
+    rows: list[tuple[str, _Row]] = []  # each with its group
+    group, i = outer, 0
     while i < len(body):
         row = body[i]
-        if _is_one(row, width):
-            group = row[0].text if row[0].is_header else group
-            rows += [] if row[0].is_header else [("", [row[0].text])]
+        if _is_one(row, width) and row[0].is_header:
+            group = _joined([outer, row[0].text])
         elif again := _named_again(body[i:], width):
             yield from _section(names, rows, width)
-            names, rows, group = _names(body[i : i + again]), [], ""
+            names, rows, group = _names(body[i : i + again]), [], outer
             i += again - 1
-        elif any(one.text.strip() for one in row):
-            rows.append((group, [one.text for one in row]))
+        elif any(one.text.strip() or one.tables for one in row):
+            rows.append((group, row[:1] if _is_one(row, width) else row))
         i += 1
     yield from _section(names, rows, width)
 
@@ -173,14 +179,21 @@ def _named_again(rows: list[_Row], width: int) -> int:
     return found if are_names else 0
 
 
-def _section(names: list[str], rows: list[tuple[str, list[str]]], width: int) -> Iterator[str]:
-    if any(group for group, _ in rows):
-        names, width = ["", *names], width + 1
-        lines = [[group, *row] for group, row in rows]
-    else:
-        lines = [row for _, row in rows]
+def _section(names: list[str], rows: list[tuple[str, _Row]], width: int) -> Iterator[str]:
+    is_grouped = any(group for group, _ in rows)
+    lines = [[group, *(one.text for one in row)] if is_grouped else [one.text for one in row] for group, row in rows]
     if lines or any(names):
-        yield pipe_table([names + [""] * (width - len(names)), *lines])
+        heads = [""] * is_grouped + names
+        yield pipe_table([heads + [""] * (width + is_grouped - len(heads)), *lines])
+    for group, row in rows:
+        for i, one in enumerate(row):
+            if one.tables and one not in row[:i]:
+                name = _joined([group, row[0].text if i else "", names[i] if i < len(names) else ""])
+                yield from (block for inner in one.tables for block in _blocks(inner, name))
+
+
+def _joined(names: Iterable[str]) -> str:
+    return " / ".join(dict.fromkeys(filter(None, (" ".join(name.split()) for name in names))))
 
 
 def pipe_table(rows: Sequence[Sequence[str]]) -> str:
