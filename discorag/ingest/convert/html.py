@@ -215,12 +215,13 @@ def _table(element: Tag) -> Table:
 def _cell(part: Tag, rows_left: int) -> Cell:
     """A cell; one that spans all rows to the end of its group may say so by 0."""
     rows, columns = (int(span) if (span := str(part.get(name, "1"))).isdecimal() else 1 for name in _SPANS)
-    is_label = columns > 1 and part.find(["b", "strong"]) is not None  # in bold: a header if it spans the table
+    bold = "".join(found.get_text() for found in part(["b", "strong"]))
     return Cell(
         str(part.get(_TEXT, "")),
         rows=min(rows or rows_left, rows_left),
         columns=max(1, min(columns, _MAX_COLSPAN)),
-        is_header=part.name == "th" or part.find_parent("thead") is not None or is_label,
+        is_header=part.name == "th" or part.find_parent("thead") is not None,
+        is_bold=bool(bold) and bold.split() == part.get_text().split(),
         tables=tuple(_table(inner) for inner in part("table") if inner.find_parent(["td", "th"]) is part),
     )
 

@@ -23,6 +23,7 @@ class Cell:
         rows: How many rows it spans, its own included.
         columns: How many columns it spans.
         is_header: Whether the format calls it a header: of its column, its row, or the rows below it.
+        is_bold: Whether all of its text is.
         tables: Tables that stand in it.
     """
 
@@ -30,6 +31,7 @@ class Cell:
     rows: int = 1
     columns: int = 1
     is_header: bool = False
+    is_bold: bool = False
     tables: tuple["Table", ...] = ()
 
 
@@ -62,9 +64,9 @@ def table_markdown(table: Table) -> str:
 
     A cell that spans rows or columns is repeated at each place, and several header rows become one ("Income / 2024").
     A row that is one cell stands above the table as a paragraph if nothing is above it, and below if nothing is below.
-    Between rows it is repeated in front of those below it if it is a header, else it is a row. Where header cells name
-    the columns again, a new table begins. A table without column names has an empty header row. Tables in cells stand
-    below, with the row and the column of the cell in front of each of their rows.
+    Between rows it is repeated in front of those below it if it is a header or bold, else it is a row. Where header
+    cells name the columns again, a new table begins. A table without column names has an empty header row. Tables in
+    cells stand below, with the row and the column of the cell in front of each of their rows.
     """
     return "\n\n".join(filter(None, _blocks(table, "")))
 
@@ -99,7 +101,7 @@ def _blocks(table: Table, group: str) -> Iterator[str]:
     rows = grid[len(title) :]
     heads = _header_rows(rows, width) if table.header_rows is None else max(0, table.header_rows - len(title))
     body = rows[heads:]
-    notes = list(takewhile(lambda row: _is_one(row, width) and not row[0].is_header, reversed(body[1:])))[::-1]
+    notes = list(takewhile(lambda row: _is_one(row, width) and not _names_group(row), reversed(body[1:])))[::-1]
     yield from (literal(" ".join(text.split())) for text in (table.caption, *(row[0].text for row in title)))
     yield from _sections(_names(rows[:heads]), body[: len(body) - len(notes)], width, group)
     yield from (literal(" ".join(row[0].text.split())) for row in notes)
@@ -131,15 +133,44 @@ def _is_one(row: _Row, width: int) -> bool:
 
 
 def _header_rows(rows: list[_Row], width: int) -> int:
-    """How many of the rows name the columns: those of header cells, else the first if it may."""
+    """How many of the rows name the columns: those of header cells; else the first if it is bold, or may be one."""
     named = sum(1 for _ in takewhile(lambda row: _is_header(row) and not _is_one(row, width), rows))
     if 0 < named < len(rows):
         return named
     texts = [[one.text.strip() for one in row] for row in rows]
-    if len(rows) < 2 or width < 2 or is_data(texts) or (not named and all(row[0].is_header for row in rows if row)):
+    if len(rows) < 2 or width < 2 or is_data(texts):
         return 0
-    figures = sum(any(map(str.isdigit, "".join(row[1:]))) for row in texts[1:])
-    return int(width > 2 or 2 * figures >= len(texts) - 1)
+    if _is_bold(rows[0]) and not all(map(_is_bold, rows)):
+        return _with_rows_below(rows, width)
+    labelled = not named and all(row[0].is_header or row[0].is_bold for row in rows if row)
+    grouped = all(one.columns == 1 for one in rows[0]) and any(one.rows > 1 for one in rows[0])
+    return _with_rows_below(rows, width) if not labelled and not grouped and (width > 2 or _is_series(texts)) else 0
+
+
+def _is_series(texts: list[list[str]]) -> bool:
+    """Whether the second column holds figures of one shape below its first cell, so that this can be its name."""
+    shapes = {_shape(row[1]) for row in texts[1:] if len(row) > 1}
+    return len(shapes) == 1 and any(map(str.isdigit, "".join(row[1] for row in texts[1:] if len(row) > 1)))
+
+
+def _with_rows_below(rows: list[_Row], width: int) -> int:
+    """How many rows name the columns if the first does: also those below that divide its cells."""
+    heads = 1
+    while heads < len(rows) - 1 and any(1 < one.columns < width for one in rows[heads - 1]):
+        row = rows[heads]
+        continues = row[0] is rows[heads - 1][0] or not row[0].text.strip() or _is_bold(row)
+        if not continues or is_data([[one.text.strip() for one in row] for row in rows[heads:]]):
+            break
+        heads += 1
+    return heads
+
+
+def _is_bold(row: _Row) -> bool:
+    return all(one.is_bold for one in row if one.text.strip())
+
+
+def _names_group(row: _Row) -> bool:
+    return row[0].is_header or row[0].is_bold
 
 
 def _is_header(row: _Row) -> bool:
@@ -159,7 +190,7 @@ def _sections(names: list[str], body: list[_Row], width: int, outer: str) -> Ite
     group, i = outer, 0
     while i < len(body):
         row = body[i]
-        if _is_one(row, width) and row[0].is_header:
+        if _is_one(row, width) and _names_group(row):
             group = _joined([outer, row[0].text])
         elif again := _named_again(body[i:], width):
             yield from _section(names, rows, width)
