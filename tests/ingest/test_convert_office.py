@@ -157,7 +157,7 @@ def test_each_sheet_is_a_section_and_a_page_of_tables_and_lines() -> None:
     assert pages(converted("a.xlsx")) == [
         "# Ranges\n\nTidal ranges, in metres\n\n"
         "| Place | Range | Share | Measured |\n| --- | --- | --- | --- |\n"
-        "| Fundy | 16 | 25.3% | 2020-01-02 |\n| Venice | 0.3 |  | a\\|b |\n\nRange is the mean.",
+        "| Fundy | 16 | 25.3% | 2020-01-02 0:00:00 |\n| Venice | 0.3 |  | a\\|b |\n\nRange is the mean.",
         "",
         "# Names\n\nAda",
     ]

@@ -1,37 +1,73 @@
 """Delimited text (CSV, TSV) to Markdown."""
 
 import csv
+import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from io import StringIO
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 
-from discorag.ingest.convert.converted import Converted, pipe_table
+from discorag.ingest.convert.converted import Converted, literal
 from discorag.ingest.convert.encoding import decode_text
+from discorag.ingest.convert.tables import is_data, table_markdown, table_of
 from discorag.schema.errors import DecodingError
 
 _DELIMITERS = (",", ";", "\t", "|")
 _SAMPLE = 100  # rows that are looked at to find the delimiter
+_PREAMBLE = 20  # rows above a table at most, the last of them empty, if some hold more than one cell
+_SEPARATOR = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)  # Excel's first line
 
 
 def from_delimited(data: bytes, path: Path) -> Converted:
-    """The table as a pipe table. Empty rows are left out; the header is filled to the longest row, others stay short.
+    """The table as a pipe table, below the lines that stand above it. Empty rows are left out.
 
-    The delimiter of ``.tsv`` is the tab; else the one of comma, semicolon, tab and bar by which most of the first rows
-    have equally many cells.
+    The first row names the columns, unless it plainly is one like the others. Above the table may be comments (``#``),
+    titles of one cell, and lines with fewer cells than the table that an empty row closes. The delimiter of ``.tsv`` is
+    the tab; else what Excel's ``sep=`` says, or the one of comma, semicolon, tab and bar by which most of the first
+    rows have equally many cells.
 
     Raises:
         DecodingError: It is not text, quotation marks are not closed or stand before other text, or a cell is longer
             than 131,072 characters.
     """
     file = decode_text(data, path)
-    is_tsv = path.suffix.lower() == ".tsv"
-    delimiter = "\t" if is_tsv else max(_DELIMITERS, key=lambda delimiter: _regular(file.text, delimiter))
-    rows = [row for row in _rows(file.text, delimiter, path) if any(map(str.strip, row))]
-    if rows:
-        rows[0] += [""] * (max(map(len, rows)) - len(rows[0]))
-    return Converted(pipe_table(rows) if rows else "", title=path.stem, metadata=file.metadata)
+    stated = _SEPARATOR.match(file.text)
+    text = file.text[stated.end() if stated else 0 :]
+    named = "\t" if path.suffix.lower() == ".tsv" else stated and stated[1]
+    delimiter = named or max(_DELIMITERS, key=lambda delimiter: _regular(text, delimiter))
+    comments = _comments(text, delimiter)
+    first = sum(map(len, comments)) + len(comments)
+    skipped = len(comments) + bool(stated)
+    rows = [[cell.strip() for cell in row] for row in _rows(text[first:], delimiter, path, skipped)]
+    above = _above(rows)
+    lines = [*(line.lstrip("# \t") for line in comments), *(" ".join(filter(None, row)) for row in rows[:above])]
+    table = [row for row in rows[above:] if any(row)]
+    names = int(bool(table) and not is_data(table))
+    blocks = [*map(literal, lines), table_markdown(table_of(table, header_rows=names))]
+    return Converted("\n\n".join(filter(None, blocks)), title=path.stem, metadata=file.metadata)
+
+
+def _comments(text: str, delimiter: str) -> list[str]:
+    """The lines at the top that begin with ``#`` and have not as many cells as the line below them."""
+    lines = text.split("\n")
+    found = list(takewhile(lambda line: line.startswith("#"), lines))
+    if found and len(found) < len(lines) and 0 < found[-1].count(delimiter) == lines[len(found)].count(delimiter):
+        found.pop()
+    return found
+
+
+def _above(rows: Sequence[Sequence[str]]) -> int:
+    """How many rows stand above the table."""
+    filled = [sum(map(bool, row)) for row in rows]
+    widths = Counter(len(row) for row in rows[:_SAMPLE] if any(row))
+    if not widths or widths.most_common(1)[0][0] < 2:
+        return 0
+    above = sum(1 for _ in takewhile(lambda cells: cells < 2, filled))
+    for i in range(above, min(_PREAMBLE, len(rows) - 1)):
+        if not filled[i] and filled[i + 1] > max(filled[:i], default=0):
+            above = i + 1
+    return above if above < len(rows) else 0
 
 
 def _regular(text: str, delimiter: str) -> int:
@@ -44,13 +80,13 @@ def _regular(text: str, delimiter: str) -> int:
     return max((rows for width, rows in widths.items() if width > 1), default=0)
 
 
-def _rows(text: str, delimiter: str, path: Path) -> Iterator[list[str]]:
+def _rows(text: str, delimiter: str, path: Path, skipped: int) -> Iterator[list[str]]:
     reader = csv.reader(StringIO(text), delimiter=delimiter, strict=True)
-    begins = 1
+    begins = skipped + 1
     try:
         for row in reader:
             yield row
-            begins = reader.line_num + 1
+            begins = skipped + reader.line_num + 1
     except csv.Error as error:
         raise DecodingError(
             f"{path} is not a valid CSV table: {error}, in the row that begins at line {begins}.",

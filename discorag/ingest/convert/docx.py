@@ -34,21 +34,43 @@ def from_docx(parts: Mapping[str, bytes], path: Path) -> Converted:
     def no_image(_: object) -> list[object]:
         return []
 
-    shown = pack({name: _shown(part) if name.endswith(".xml") else part for name, part in parts.items()})
+    shown = pack({name: _prepared(part) if name.endswith(".xml") else part for name, part in parts.items()})
     result = mammoth.convert_to_html(shown, style_map=_STYLES, convert_image=no_image)
     return html.from_markup(result.value, path)
 
 
-def _shown(part: bytes) -> bytes:
-    """A part without the runs that are marked as hidden; as it is if none are."""
+def _prepared(part: bytes) -> bytes:
+    """A part without the runs that are marked as hidden, and with cells where a row of a table begins further right.
+
+    It stays as it is if nothing is to be done.
+    """
     from lxml import etree
 
     root = tree_of(part)
+    shifts = list(root.iter("{*}gridBefore"))
+    for shift in shifts:
+        _fill(shift)
     runs = [run for run in root.iter("{*}r") if _is_hidden(run.find("{*}rPr/{*}vanish"))]
     for run in runs:
         if (parent := run.getparent()) is not None:
             parent.remove(run)
-    return etree.tostring(root) if runs else part
+    return etree.tostring(root) if runs or shifts else part
+
+
+def _fill(shift: _Element) -> None:
+    """Put an empty cell over the columns that a row leaves out at its left."""
+    from lxml import etree
+
+    word = str(shift.tag).removesuffix("gridBefore")
+    properties = shift.getparent()
+    row = properties.getparent() if properties is not None else None
+    if properties is None or row is None:
+        return
+    empty = etree.Element(f"{word}tc")
+    span = {f"{word}val": shift.get(f"{word}val", "1")}
+    etree.SubElement(etree.SubElement(empty, f"{word}tcPr"), f"{word}gridSpan", span)
+    etree.SubElement(empty, f"{word}p")
+    row.insert(row.index(properties) + 1, empty)
 
 
 def _is_hidden(mark: _Element | None) -> bool:

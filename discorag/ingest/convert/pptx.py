@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from discorag.ingest.convert.archive import pack
-from discorag.ingest.convert.converted import Converted, join_sections, literal, pipe_table, stated_title
+from discorag.ingest.convert.converted import Converted, join_sections, literal, stated_title
+from discorag.ingest.convert.tables import Cell, Table, table_markdown
 
 LIBRARIES = ("python-pptx",)
 _NO, _YES = ("0", "false"), ("1", "true")
@@ -68,7 +69,7 @@ def _is_hidden(shape: Any) -> bool:
 def _text(shape: Any) -> str:
     """A table, the items of a slide's body, or the paragraphs of a text box; empty for all else."""
     if getattr(shape, "has_table", False):
-        return pipe_table([[cell.text for cell in row.cells] for row in shape.table.rows])
+        return table_markdown(_table(shape.table))
     if not shape.has_text_frame:
         return ""
     paragraphs = [(p.level, " ".join(p.text.split())) for p in shape.text_frame.paragraphs]
@@ -76,3 +77,21 @@ def _text(shape: Any) -> str:
     if shape.is_placeholder and len(shown) > 1:
         return "\n".join(_items(shown))
     return "\n\n".join(text for _, text in shown)
+
+
+def _table(table: Any) -> Table:
+    """A table; its style sets the first row in bold, or does not."""
+    rows = [
+        [
+            Cell(cell.text, cell.span_height, cell.span_width, is_bold=_is_bold(cell) or (i == 0 and table.first_row))
+            for cell in row.cells
+            if not cell.is_spanned
+        ]
+        for i, row in enumerate(table.rows)
+    ]
+    return Table(rows, header_rows=None if rows and rows[0] and rows[0][0].is_bold else 0)
+
+
+def _is_bold(cell: Any) -> bool:
+    runs = [run for paragraph in cell.text_frame.paragraphs for run in paragraph.runs if run.text.strip()]
+    return bool(runs) and all(run.font.bold for run in runs)

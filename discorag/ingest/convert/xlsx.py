@@ -2,30 +2,45 @@
 
 # openpyxl has no types.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+import re
 from collections.abc import Iterator, Mapping
-from datetime import datetime, time
-from itertools import groupby
+from dataclasses import replace
+from itertools import groupby, product, takewhile
 from pathlib import Path
 from typing import Any
 
 from discorag.ingest.convert.archive import pack
-from discorag.ingest.convert.converted import Converted, join_sections, literal, pipe_table, stated_title
+from discorag.ingest.convert.converted import Converted, join_sections, literal, stated_title
+from discorag.ingest.convert.number_format import shown
+from discorag.ingest.convert.tables import Cell, Table, table_markdown
 
 LIBRARIES = ("openpyxl",)
 _INVISIBLE = ";;;"  # the number format that shows nothing
+_SHEET = re.compile(r"xl/worksheets/[^/]+\.xml")
+_NOT_COMPUTED = re.compile(
+    rb"<(?:\w+:)?c\b(?![^>]*\bt=.str.)[^>]*>\s*<(?:\w+:)?f\b(?:[^>]*/>|[^>]*>[^<]*</(?:\w+:)?f>)\s*"
+    rb"(?:<(?:\w+:)?v\s*/>|<(?:\w+:)?v>\s*</(?:\w+:)?v>)?\s*</(?:\w+:)?c>"
+)
 
 
 def from_xlsx(parts: Mapping[str, bytes], path: Path) -> Converted:
-    """The values of a workbook, as the file stores them: formulas are not computed.
+    """The values of a workbook as its sheets show them: formulas are not computed.
 
-    Rows between empty rows are a table; lines above and below it are paragraphs. Hidden sheets, rows, columns and
-    values, charts and comments are left out. Hidden sheets count as pages.
+    Rows between empty rows are a table; lines above and below it are paragraphs. Merged cells span their places. Hidden
+    sheets, rows, columns and values, charts and comments are left out. Hidden sheets count as pages. A formula whose
+    value the file does not store is not read.
     """
     from openpyxl import load_workbook
 
     book = load_workbook(pack(parts), data_only=True, keep_links=False)
     text, starts = join_sections([_sheet(sheet) if sheet.sheet_state == "visible" else "" for sheet in book.worksheets])
-    return Converted(text, title=stated_title(book.properties.title or "") or path.stem, pages=starts)
+    formulas = sum(len(_NOT_COMPUTED.findall(part)) for name, part in parts.items() if _SHEET.fullmatch(name))
+    return Converted(
+        text,
+        title=stated_title(book.properties.title or "") or path.stem,
+        pages=starts,
+        unread={"formula without value": formulas} if formulas else {},
+    )
 
 
 def _sheet(sheet: Any) -> str:
@@ -39,34 +54,73 @@ def _sheet(sheet: Any) -> str:
     if not places:
         return ""
     last_row, last_column = map(max, zip(*places, strict=True))  # cells beyond have only a format
+    headers = set(_header_places(sheet))
+    merged = _merged(sheet, headers, last_row, last_column)
     rows = [
-        [_text(cell) for cell in row if cell.column not in hidden]
+        [merged.get((cell.row, cell.column)) or _cell(cell, headers) for cell in row if cell.column not in hidden]
         for row in sheet.iter_rows(max_row=last_row, max_col=last_column)
         if row and not sheet.row_dimensions[row[0].row].hidden
     ]
-    blocks = [block for filled, group in groupby(rows, any) if filled for block in _blocks(list(group))]
+    groups = groupby(rows, lambda row: any(cell.text for cell in row))
+    blocks = [block for filled, group in groups if filled for block in _blocks(list(group))]
     return "\n\n".join([f"# {' '.join(sheet.title.split())}", *blocks]) if blocks else ""
 
 
-def _blocks(rows: list[list[str]]) -> Iterator[str]:
+def _header_places(sheet: Any) -> Iterator[tuple[int, int]]:
+    """The rows and columns of the cells that tables and filters of a sheet have as their headers."""
+    from openpyxl.utils import range_boundaries
+
+    areas = [table.ref for table in sheet.tables.values() if table.headerRowCount != 0]
+    for area in filter(None, [*areas, sheet.auto_filter.ref]):
+        left, top, right, _ = range_boundaries(area)
+        yield from ((top or 1, column) for column in range(left or 1, (right or 0) + 1))
+
+
+def _merged(sheet: Any, headers: set[tuple[int, int]], last_row: int, last_column: int) -> dict[tuple[int, int], Cell]:
+    """The cell at each place that merged cells take."""
+    found: dict[tuple[int, int], Cell] = {}
+    for area in sheet.merged_cells.ranges:
+        if (cell := _cell(sheet.cell(area.min_row, area.min_col), headers)).text:
+            rows = range(area.min_row, min(area.max_row, last_row) + 1)
+            columns = range(area.min_col, min(area.max_col, last_column) + 1)
+            found |= dict.fromkeys(product(rows, columns), cell)
+    return found
+
+
+def _cell(cell: Any, headers: set[tuple[int, int]]) -> Cell:
+    text = "" if cell.value is None or cell.number_format == _INVISIBLE else shown(cell.value, cell.number_format)
+    is_bold = bool(text) and cell.has_style and bool(cell.font.bold)
+    return Cell(text, is_header=(cell.row, cell.column) in headers, is_bold=is_bold)
+
+
+def _blocks(rows: list[list[Cell]]) -> Iterator[str]:
     """Rows without an empty row between them: a table, with paragraphs for rows of one cell above and below it."""
-    is_alone = [sum(map(bool, row)) == 1 for row in rows]
-    top = is_alone.index(False) if not all(is_alone) else len(rows)
-    bottom = max(top, len(rows) - (is_alone[::-1].index(False) if top < len(rows) else 0))
-    yield from (literal(" ".join("".join(row).split())) for row in rows[:top])
-    if table := rows[top:bottom]:
-        columns = [i for i, column in enumerate(zip(*table, strict=True)) if any(column)]
-        yield pipe_table([[row[i] for i in columns] for row in table])
-    yield from (literal(" ".join("".join(row).split())) for row in rows[bottom:])
+    above = list(takewhile(_is_alone, rows))
+    below = list(takewhile(_is_alone, reversed(rows[len(above) :])))[::-1]
+    yield from map(_line, above)
+    if table := rows[len(above) : len(rows) - len(below)]:
+        columns = [i for i, column in enumerate(zip(*table, strict=True)) if any(cell.text for cell in column)]
+        yield table_markdown(Table(list(_spanning([[row[i] for i in columns] for row in table]))))
+    yield from map(_line, below)
 
 
-def _text(cell: Any) -> str:
-    """A value about as the sheet shows it."""
-    value = cell.value
-    if value is None or cell.number_format == _INVISIBLE:
-        return ""
-    if isinstance(value, datetime) and value.time() == time():
-        value = value.date()
-    if isinstance(value, float | int) and not isinstance(value, bool) and cell.number_format.endswith("%"):
-        return f"{100 * value:.12g}%"
-    return f"{value:.15g}" if isinstance(value, float) else str(value).strip()
+def _is_alone(row: list[Cell]) -> bool:
+    return len({id(cell) for cell in row if cell.text}) == 1
+
+
+def _line(row: list[Cell]) -> str:
+    return literal(" ".join(next(cell.text for cell in row if cell.text).split()))
+
+
+def _spanning(rows: list[list[Cell]]) -> Iterator[list[Cell]]:
+    """The cells that begin in each row, with the rows and columns that each takes."""
+    seen: set[int] = set()
+    for top, row in enumerate(rows):
+        begun: list[Cell] = []
+        for left, cell in enumerate(row):
+            if id(cell) not in seen:
+                seen.add(id(cell))
+                down = sum(1 for _ in takewhile(lambda other, i=left, one=cell: other[i] is one, rows[top:]))
+                right = sum(1 for _ in takewhile(lambda other, one=cell: other is one, row[left:]))
+                begun.append(replace(cell, rows=down, columns=right) if down > 1 or right > 1 else cell)
+        yield begun

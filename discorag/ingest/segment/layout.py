@@ -410,7 +410,12 @@ def _top(texts: Sequence[str], indents: Sequence[int]) -> int:
 
 
 def _lower(texts: Sequence[str], indents: Sequence[int], top: int) -> Iterator[int]:
-    """Rows further down that name the columns again: words only, and nothing over the first column."""
+    """Rows further down that name the columns again: words only, and nothing over the first column.
+
+    In a table of Markdown only the rows above its rule do.
+    """
+    if texts[0].startswith("|") and _over_rule(texts):
+        return
     least = min(indents)
     for i in range(top + 1, len(texts) - 1):
         is_blank = indents[i] > least + _WIDE_GAP or not cells(texts[i])[0]
