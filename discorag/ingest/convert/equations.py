@@ -74,11 +74,11 @@ def _read(element: _Element) -> _Piece:
 
 
 def _name(element: _Element) -> str:
-    return str(element.tag).rpartition("}")[2]
+    return re.split("[}:]", element.tag)[-1]
 
 
 def _children(element: _Element) -> list[_Element]:
-    return [child for child in element if isinstance(child.tag, str) and not _name(child).endswith("Pr")]
+    return [child for child in element.iterchildren("*") if not _name(child).endswith("Pr")]
 
 
 def _part(element: _Element, name: str) -> _Piece:
@@ -89,7 +89,14 @@ def _part(element: _Element, name: str) -> _Piece:
 def _property(element: _Element, name: str, default: str) -> str:
     """The value of an OMML element's property."""
     found = next(
-        (child for part in element if _name(part).endswith("Pr") for child in part if _name(child) == name), None
+        (
+            child
+            for part in element.iterchildren("*")
+            if _name(part).endswith("Pr")
+            for child in part.iterchildren("*")
+            if _name(child) == name
+        ),
+        None,
     )
     if found is None:
         return default
@@ -261,7 +268,9 @@ def _phantom(element: _Element) -> _Piece:
 
 def _plain(element: _Element) -> _Piece:
     """What stands in a box; a box that strikes it out cannot be put in a line."""
-    marks = element.get("notation", "") + "".join(_name(mark) for part in element for mark in part)
+    marks = element.get("notation", "") + "".join(
+        _name(mark) for part in element.iterchildren("*") for mark in part.iterchildren("*")
+    )
     if "strike" in marks.lower():
         raise _UnreadableError
     return _row(element)
@@ -300,7 +309,7 @@ _READERS: dict[str, Callable[[_Element], _Piece]] = {
     "mmultiscripts": _multiscripts,
     "mfenced": _fenced,
     "mtable": _table,
-    **dict.fromkeys(("oMath", "oMathPara", "e", "num", "den", "sub", "sup", "deg", "lim", "fName", "ins"), _row),
+    **dict.fromkeys(("oMath", "e", "num", "den", "sub", "sup", "deg", "lim", "fName", "ins"), _row),
     "r": _run,
     "f": _stacked(_of_parts(_fraction, "num", "den")),
     "rad": _of_parts(_root, "e", "deg"),
@@ -317,5 +326,5 @@ _READERS: dict[str, Callable[[_Element], _Piece]] = {
     "bar": _bar,
     "phant": _phantom,
     "m": _table,
-    "eqArr": _lines,
+    **dict.fromkeys(("eqArr", "oMathPara"), _lines),
 }
