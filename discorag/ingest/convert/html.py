@@ -17,10 +17,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from markdown_it.common.html_blocks import block_names
 
-from discorag.ingest.convert.converted import Converted, cell, literal
+from discorag.ingest.convert.converted import Converted, literal
 from discorag.ingest.convert.marks import STRUCK, write_marks
 from discorag.ingest.convert.notes import write_notes
 from discorag.ingest.convert.numbers import LABEL, number_items, take_labels
+from discorag.ingest.convert.tables import Cell, Table, table_markdown
 from discorag.schema.errors import DecodingError
 
 if TYPE_CHECKING:
@@ -132,7 +133,11 @@ _NUMBERED = re.compile(r"\d{1,9}[.)]")
 _BACKTICKS = re.compile(r"`{3,}")
 # What web pages say and what they mean (https://encoding.spec.whatwg.org/#names-and-labels).
 _MEANT = {"iso-8859-1": "cp1252", "latin-1": "cp1252", "us-ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030"}
+_TABLE_PARTS = ["caption", "thead", "tbody", "tfoot", "tr", "td", "th"]
+_ORDER = {"thead": 0, "tfoot": 2}
+_SPANS = ("rowspan", "colspan")
 _MAX_COLSPAN = 50
+_TEXT = "data-text"  # attribute in which the text of a cell waits for its table
 
 
 def from_html(data: bytes, path: Path, *, read_linked: Callable[[str], str] = lambda _: "") -> Converted:
@@ -201,9 +206,6 @@ def _converted(soup: BeautifulSoup, path: Path, title: str) -> Converted:
         unread += write_marks(soup)
         for table in soup("table"):
             _simplify(table)
-        for part in soup(["td", "th"], colspan=True):  # outside of tables too
-            span = str(part["colspan"])
-            part["colspan"] = str(min(int(span), _MAX_COLSPAN)) if span.isdecimal() else "1"
         _escape(soup)
         text = _converter().convert_soup(soup)
     except RecursionError as error:
@@ -219,17 +221,44 @@ def _remove(tag: Tag) -> bool:
 
 
 def _simplify(table: Tag) -> None:
-    """Rows alone, the first of them the header; a table that only lays out the page is dissolved."""
-    if table.find(["table", "pre"]) or table.get("role") == "presentation":
-        for part in [table, *(p for p in table(["caption", "tr", "td", "th"]) if p.find_parent("table") is table)]:
+    """Captions above their tables; a table that only lays out the page is dissolved."""
+    own = [part for part in table(_TABLE_PARTS) if part.find_parent("table") is table]
+    is_data = table.find("pre") is None and any(part.name in ("caption", "thead", "th") for part in own)
+    if table.get("role") == "presentation" or (table.find(["table", "pre"]) and not is_data):
+        for part in (table, *own):
             part.name = "div"
-    for part in table("colgroup"):
-        part.decompose()
-    for caption in table("caption"):
+    for caption in (part for part in own if part.name == "caption"):
         caption.name = "p"
         table.insert_before(caption.extract())
-    for part in table(["thead", "tbody", "tfoot"]):
-        part.unwrap()
+
+
+def _table(element: Tag) -> Table:
+    """A table whose cells have been converted already."""
+    groups: dict[str, list[list[Tag]]] = {}
+    for row in element("tr"):
+        if row.find_parent("table") is element:
+            group = row.find_parent(["thead", "tbody", "tfoot", "table"])
+            key = f"{_ORDER.get(group.name, 1)} {id(group)}" if group else ""
+            groups.setdefault(key, []).append([part for part in row(["td", "th"]) if part.find_parent("tr") is row])
+    rows = [
+        [_cell(part, len(group) - i) for part in row]
+        for _, group in sorted(groups.items(), key=lambda named: named[0][:1])
+        for i, row in enumerate(group)
+    ]
+    return Table(rows)
+
+
+def _cell(part: Tag, rows_left: int) -> Cell:
+    """A cell; one that spans all rows to the end of its group may say so by 0."""
+    rows, columns = (int(span) if (span := str(part.get(name, "1"))).isdecimal() else 1 for name in _SPANS)
+    is_label = columns > 1 and part.find(["b", "strong"]) is not None  # in bold: a header if it spans the table
+    return Cell(
+        str(part.get(_TEXT, "")),
+        rows=min(rows or rows_left, rows_left),
+        columns=max(1, min(columns, _MAX_COLSPAN)),
+        is_header=part.name == "th" or part.find_parent("thead") is not None or is_label,
+        tables=tuple(_table(inner) for inner in part("table") if inner.find_parent(["td", "th"]) is part),
+    )
 
 
 def _language(pre: Tag) -> str:
@@ -279,9 +308,16 @@ def _converter() -> MarkdownConverter:
             return f"{bullet}{text.replace(chr(10), chr(10) + ' ' * len(bullet))}\n" if text else "\n"
 
         def convert_td(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-            return f" {cell(text)}{' |' * int(str(el.get('colspan', '1')))}"
+            el[_TEXT] = text
+            return f"{text} "
 
         convert_th = convert_td
+
+        def convert_tr(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+            return text
+
+        def convert_table(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+            return "" if el.find_parent("table") else f"\n\n{table_markdown(_table(el))}\n\n"
 
         def convert_pre(self, el: Tag, text: str, parent_tags: set[str]) -> str:
             if not text.strip():
@@ -290,4 +326,4 @@ def _converter() -> MarkdownConverter:
             return f"\n\n{fence}{_language(el)}\n{text.strip(chr(10)).rstrip()}\n{fence}\n\n"
 
     escapes = dict.fromkeys(("escape_asterisks", "escape_underscores", "escape_misc"), False)
-    return Converter(heading_style=ATX, bullets="-", strip=_UNWRAPPED, table_infer_header=True, **escapes)
+    return Converter(heading_style=ATX, bullets="-", strip=_UNWRAPPED, **escapes)

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from discorag.ingest.convert.archive import pack
-from discorag.ingest.convert.converted import Converted, join_sections, literal, pipe_table, stated_title
+from discorag.ingest.convert.converted import Converted, join_sections, literal, stated_title
+from discorag.ingest.convert.tables import table_markdown, table_of
 
 LIBRARIES = ("python-pptx",)
 _NO, _YES = ("0", "false"), ("1", "true")
@@ -68,7 +69,7 @@ def _is_hidden(shape: Any) -> bool:
 def _text(shape: Any) -> str:
     """A table, the items of a slide's body, or the paragraphs of a text box; empty for all else."""
     if getattr(shape, "has_table", False):
-        return pipe_table([[cell.text for cell in row.cells] for row in shape.table.rows])
+        return table_markdown(table_of([[cell.text for cell in row.cells] for row in shape.table.rows]))
     if not shape.has_text_frame:
         return ""
     paragraphs = [(p.level, " ".join(p.text.split())) for p in shape.text_frame.paragraphs]

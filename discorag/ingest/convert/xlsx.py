@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from discorag.ingest.convert.archive import pack
-from discorag.ingest.convert.converted import Converted, join_sections, literal, pipe_table, stated_title
+from discorag.ingest.convert.converted import Converted, join_sections, literal, stated_title
+from discorag.ingest.convert.tables import table_markdown, table_of
 
 LIBRARIES = ("openpyxl",)
 _INVISIBLE = ";;;"  # the number format that shows nothing
@@ -56,7 +57,7 @@ def _blocks(rows: list[list[str]]) -> Iterator[str]:
     yield from (literal(" ".join("".join(row).split())) for row in rows[:top])
     if table := rows[top:bottom]:
         columns = [i for i, column in enumerate(zip(*table, strict=True)) if any(column)]
-        yield pipe_table([[row[i] for i in columns] for row in table])
+        yield table_markdown(table_of([[row[i] for i in columns] for row in table]))
     yield from (literal(" ".join("".join(row).split())) for row in rows[bottom:])
 
 

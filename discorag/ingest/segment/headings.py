@@ -27,6 +27,7 @@ class Context:
     def under(self, block: Block) -> tuple[str, ...]:
         """The headings above a block that only layout tells, outermost first; its own is one."""
         first = block.parts[0]
+        self._header = None
         if block.level:
             self._headings = []
         elif block.heading:

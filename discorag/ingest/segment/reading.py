@@ -86,11 +86,11 @@ def quote_row(row: str, header: str, markup: Markup = Markup.NONE) -> str:
     if not row.startswith("|"):
         names = _over(names, len(values))
     subject = values[0] + (f" {names[0]}" if names and names[0].startswith(("(", "（")) else "")
-    pairs = dict.fromkeys((n, v) for n, v in zip_longest(names[1:], values[1:], fillvalue="") if v)
+    pairs = [(n, v) for n, v in zip_longest(names[1:], values[1:], fillvalue="") if v]
     is_wide = language_of(row) == "zh"
     colon, semicolon, comma, stop = ("：", "；", "，", "。") if is_wide else (": ", "; ", ", ", ".")
     text = semicolon.join(f"{n}{colon}{v}" if n else v for n, v in pairs)
-    between = (comma if next(iter(pairs))[0] else colon) if subject and text else ""
+    between = (comma if pairs[0][0] else colon) if subject and text else ""
     whole = f"{subject}{between}{text}"
     return whole if not whole or _ENDING.search(whole) else whole + stop
 
