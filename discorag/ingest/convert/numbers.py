@@ -33,7 +33,7 @@ def number_items(soup: BeautifulSoup) -> None:
         for item in items:
             number = _integer(item.get("value"), number)
             kind = _kind(item) or _kind(ordered) or "decimal"
-            item.attrs.setdefault(LABEL, "" if kind == "none" else f"{_written(number, kind)}.")
+            item.attrs.setdefault(LABEL, "" if kind == "none" else f"{written(number, kind)}.")
             number += step
 
 
@@ -48,7 +48,7 @@ def _kind(tag: Tag) -> str:
     return _TYPES.get(str(tag.get("type", "")), "")
 
 
-def _written(number: int, kind: str) -> str:
+def written(number: int, kind: str) -> str:
     """A number in a form that Word names; in digits if it has none there."""
     lower = kind.startswith("lower")
     if kind.endswith("Letter") and 0 < number <= 26 * _MAX_REPEATS:
@@ -140,7 +140,7 @@ class Numbering:
 
     def _shown(self, counts: Mapping[int, int], levels: Mapping[int, _Level], at: int) -> str:
         level = levels.get(at, _Level())
-        return "" if level.kind == "none" else _written(counts.get(at, level.start), level.kind)
+        return "" if level.kind == "none" else written(counts.get(at, level.start), level.kind)
 
 
 def value_of(element: _Element, path: str, *, own: bool = False) -> str:
