@@ -74,8 +74,10 @@ def _note_at(target: Tag) -> Tag | None:
 
 def _write_note(note: Tag, label: str, places: dict[str, Tag], references: set[int]) -> None:
     for back in [*note.select(_BACK), *note.select("a[href^='#']")]:
+        if back.decomposed:
+            continue
         target = places.get(unquote(str(back.get("href", ""))[1:]))
-        if not back.decomposed and (not back.get("href") or (target is not None and _leads_back(target, references))):
+        if not back.get("href") or (target is not None and _leads_back(target, references)):
             back.decompose()
     first = next((text for text in note(string=True) if text.strip()), None)
     if first is not None and first.strip() == label and first.parent is not note:
