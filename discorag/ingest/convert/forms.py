@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from discorag.ingest.convert.glyphs import Box, Glyph
+from discorag.ingest.convert.glyphs import Box, Glyph, pdfium
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage
@@ -32,10 +32,8 @@ class Forms:
     """The form of a PDF; to be made before its pages are read."""
 
     def __init__(self, pdf: PdfDocument) -> None:
-        from pypdfium2 import raw
-
-        self._raw = raw
-        if pdf.get_formtype() != raw.FORMTYPE_NONE:
+        self._raw = pdfium()
+        if pdf.get_formtype() != self._raw.FORMTYPE_NONE:
             pdf.init_forms()
         self._form: Any = pdf.formenv.raw if pdf.formenv else None
 

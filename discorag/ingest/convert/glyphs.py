@@ -7,6 +7,8 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
@@ -26,6 +28,12 @@ _LEAST_IMAGE = 20.0  # points: smaller images are ornaments
 _DEEP = 3  # groups in groups in which images are counted
 MAX_PATHS = 2000
 """A page of more paths is a drawing: its rules are not looked for."""
+
+
+@cache
+def pdfium() -> Any:
+    """PDFium's own functions, of which pypdfium2 does not give the types."""
+    return import_module("pypdfium2.raw")
 
 
 class Box(NamedTuple):
@@ -96,8 +104,7 @@ class _Look(NamedTuple):
 
 def drawing(page: PdfPage) -> Drawing:
     """The images and rules of a page."""
-    from pypdfium2 import raw
-
+    raw = pdfium()
     found = Drawing()
     for item in _objects(page.raw, raw.FPDFPage_CountObjects, raw.FPDFPage_GetObject):
         kind = raw.FPDFPageObj_GetType(item)
@@ -128,12 +135,12 @@ def shown(page: PdfPage, drawn: Drawing) -> Shown:
     turn = -90 * upright % 360
     glyphs: list[Glyph] = []
     last = ""
-    for glyph, quarter, reason in seen:
+    for glyph, quarter, why in seen:
         if not glyph.box:
             glyphs.append(glyph)
             last = "" if glyph.char in "\r\n" else last
             continue
-        reason = reason or ("" if quarter == upright else TURNED)
+        reason = why or ("" if quarter == upright else TURNED)
         if not reason:
             glyphs.append(Glyph(glyph.char, glyph.box.turned(turn)) if turn else glyph)
         elif reason != last:
@@ -146,8 +153,7 @@ class _Sight:
     """Decides which characters of a page can be seen."""
 
     def __init__(self, page: PdfPage, text: PdfTextPage, drawn: Drawing) -> None:
-        from pypdfium2 import raw
-
+        raw = pdfium()
         self._page, self._text, self._drawn, self._raw = page, text, drawn, raw
         self._crop = Box(*page.get_bbox())
         self._looks: dict[int, _Look] = {}
@@ -217,8 +223,7 @@ class _Sight:
 
 def _picture(page: PdfPage) -> Callable[[Box], bool]:
     """Renders a page; the function says whether anything stands out in a box of it."""
-    from pypdfium2 import raw
-
+    raw = pdfium()
     width, height = page.get_size()
     scale = min(2.0, math.sqrt(_PIXELS / max(1.0, width * height)))
     pixels = page.render(scale=scale, grayscale=True).to_numpy()
@@ -239,8 +244,7 @@ def _picture(page: PdfPage) -> Callable[[Box], bool]:
 
 def _is_artefact(item: Any) -> bool:
     """Whether the file marks an object as one that is not of its text."""
-    from pypdfium2 import raw
-
+    raw = pdfium()
     buffer, size = (ctypes.c_ushort * (len(_ARTEFACT) // 2))(), ctypes.c_ulong()
     for i in range(raw.FPDFPageObj_CountMarks(item)):
         mark = raw.FPDFPageObj_GetMark(item, i)
@@ -255,8 +259,7 @@ def _objects(holder: Any, count: Callable[[Any], int], get: Callable[[Any, int],
 
 
 def _has_image(item: Any, depth: int) -> bool:
-    from pypdfium2 import raw
-
+    raw = pdfium()
     kind = raw.FPDFPageObj_GetType(item)
     if kind != raw.FPDF_PAGEOBJ_FORM or not depth:
         return kind == raw.FPDF_PAGEOBJ_IMAGE
@@ -265,8 +268,7 @@ def _has_image(item: Any, depth: int) -> bool:
 
 
 def _bounds(item: Any) -> Box | None:
-    from pypdfium2 import raw
-
+    raw = pdfium()
     sides = [ctypes.c_float() for _ in range(4)]
     return Box(*(side.value for side in sides)) if raw.FPDFPageObj_GetBounds(item, *sides) else None
 

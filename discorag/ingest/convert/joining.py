@@ -197,7 +197,7 @@ def _placed_table(rows: list[list[Cell]], places: list[tuple[int, Box]]) -> _Pla
             continue
         at = row or 0
         lines.append(MARK + line)
-        found.append(places[row])
+        found.append(places[at])
     return _Placed("\n".join(lines), found)
 
 

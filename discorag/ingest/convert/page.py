@@ -6,14 +6,14 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import groupby, pairwise
 from statistics import median
 
 from discorag.ingest.convert.columns import Stretch, reading_order
 from discorag.ingest.convert.forms import END_OF_FIELD
 from discorag.ingest.convert.glyphs import Box, Glyph
 from discorag.ingest.convert.tables import Cell
-from discorag.ingest.convert.unwrap import HYPHEN, Line, paragraphs, unwrap, without_marks
+from discorag.ingest.convert.unwrap import Line, paragraphs, unwrap, without_marks
 
 Grid = list[Box]
 """The cells of a table, as its rules enclose them."""
@@ -120,7 +120,7 @@ def _table(inside: dict[Key, list[Glyph]], number: int, grid: Grid) -> PageTable
         free -= {(row, column) for row in range(top, bottom) for column in range(left, right)}
     places |= dict.fromkeys(free, Cell(""))
     rows = [[places[key] for key in sorted(key for key in places if key[0] == row)] for row in range(len(ys) - 1)]
-    boxes = [Box(xs[0], low, xs[-1], high) for high, low in zip(ys, ys[1:], strict=False)]
+    boxes = [Box(xs[0], low, xs[-1], high) for high, low in pairwise(ys)]
     own = (glyph for c in range(len(grid)) for glyph in [*inside.get((number, c), []), Glyph("\n", None)])
     return PageTable(rows, boxes, tuple(xs), _paragraphs(own) if len(rows) == 1 else None)
 

@@ -132,4 +132,7 @@ def _tables(page: Page) -> list[Grid]:
     if down * (len(edges) - down) > _MAX_CROSSINGS:
         return []
     height = float(page.height)
-    return [[Box(left, height - low, right, height - high) for left, high, right, low in table.cells] for table in page.find_tables()]
+    return [
+        [Box(left, height - low, right, height - high) for left, high, right, low in table.cells]
+        for table in page.find_tables()
+    ]

@@ -90,7 +90,7 @@ def _runs(glyphs: Sequence[Glyph]) -> Iterator[_Run]:
 
 def _mark(before: Glyph, run: _Run, following: str) -> str:
     base, box = before.box, run.box
-    if not base or box.height > _SMALL * base.height or following in _SLASHES and following:
+    if not base or box.height > _SMALL * base.height or (following and following in _SLASHES):
         return ""
     rise = (box.bottom + _DESCENT * box.height) - (base.bottom + _DESCENT * base.height)
     if rise > _UP * base.height and (before.char.isalnum() or before.char in ")]"):
