@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from pypdfium2 import PdfPage, PdfTextPage
 
 HIDDEN, TURNED, WATERMARK = "hidden text", "turned text", "watermark"
+_OUTSIDE = "outside"
 _INVISIBLE = (3, 7)  # text rendering modes: neither filled nor stroked
 _PALE = 240  # of 255: brighter text may be white on white
 _CONTRAST = 8  # of 255: least difference of what is drawn where a visible character is
@@ -92,10 +93,19 @@ class Shown:
     turn: int
 
 
+_Seen = tuple[Glyph, int | None, str]
+"""A character, its direction, and why it is left out; empty if it is not."""
+
+
 class _Look(NamedTuple):
-    """How a text object is drawn. ``quarter`` is its direction in quarters of a turn; None if it is slanted."""
+    """How a text object is drawn.
+
+    ``quarter`` is its direction in quarters of a turn, None if it is slanted; ``is_outside`` says that it begins
+    outside the crop box.
+    """
 
     quarter: int | None
+    is_outside: bool
     is_invisible: bool
     is_pale: bool
     is_small: bool
@@ -129,7 +139,7 @@ def shown(page: PdfPage, drawn: Drawing) -> Shown:
     text = page.get_textpage()
     sight = _Sight(page, text, drawn)
     unread: Counter[str] = Counter()
-    seen = list(sight.glyphs())
+    seen = list(_with_overflow(sight.glyphs()))
     quarters = Counter(quarter for _, quarter, reason in seen if not reason and quarter is not None)
     upright = quarters.most_common(1)[0][0] if quarters else 0
     turn = -90 * upright % 360
@@ -149,6 +159,14 @@ def shown(page: PdfPage, drawn: Drawing) -> Shown:
     return Shown(glyphs, [rule.turned(turn) for rule in drawn.rules] if not turn else [], unread, turn)
 
 
+def _with_overflow(seen: Iterator[_Seen]) -> Iterator[_Seen]:
+    """The characters; those outside the crop box are hidden, unless they end a line that begins inside."""
+    has_begun = False
+    for glyph, quarter, why in seen:
+        has_begun = glyph.char not in "\r\n" and (has_begun or (glyph.box is not None and not why))
+        yield glyph, quarter, why if why != _OUTSIDE else "" if has_begun else HIDDEN
+
+
 class _Sight:
     """Decides which characters of a page can be seen."""
 
@@ -159,8 +177,8 @@ class _Sight:
         self._looks: dict[int, _Look] = {}
         self._picture: Callable[[Box], bool] | None = None
 
-    def glyphs(self) -> Iterator[tuple[Glyph, int | None, str]]:
-        """Each character with its direction and why it is left out; empty if it is not."""
+    def glyphs(self) -> Iterator[_Seen]:
+        """The characters of the page in the file's order."""
         raw, text = self._raw, self._text.raw
         rect = raw.FS_RECTF()
         unicode, loose, owner = raw.FPDFText_GetUnicode, raw.FPDFText_GetLooseCharBox, raw.FPDFText_GetTextObject
@@ -175,7 +193,7 @@ class _Sight:
             address = ctypes.addressof(item.contents) if item else 0
             look = self._looks.get(address)
             if look is None:
-                look = self._looks[address] = self._look(item, i)
+                look = self._looks[address] = self._look(item, i, not self._crop.holds(box))
             yield Glyph(char, box), look.quarter, self._reason(look, box, i)
 
     def _reason(self, look: _Look, box: Box, i: int) -> str:
@@ -183,20 +201,21 @@ class _Sight:
             return WATERMARK
         if look.quarter is None:
             return TURNED
+        if look.is_outside:
+            return _OUTSIDE
         is_hidden = (
-            not self._crop.holds(box)
-            or (look.is_invisible and not any(image.holds(box) for image in self._drawn.images))
+            (look.is_invisible and not any(image.holds(box) for image in self._drawn.images))
             or (look.is_small and box.height < _TINY)
             or (look.is_pale and not self._is_drawn(i))
         )
         return HIDDEN if is_hidden else ""
 
-    def _look(self, item: Any, i: int) -> _Look:
+    def _look(self, item: Any, i: int, is_outside: bool) -> _Look:
         raw = self._raw
         angle = raw.FPDFText_GetCharAngle(self._text.raw, i) / (math.pi / 2)
         quarter = round(angle) % 4 if abs(angle - round(angle)) * math.pi / 2 < _STRAIGHT else None
         if not item:
-            return _Look(quarter, False, False, False, False)
+            return _Look(quarter, is_outside, False, False, False, False)
         mode = raw.FPDFTextObj_GetTextRenderMode(item)
         red, green, blue, alpha = (ctypes.c_uint() for _ in range(4))
         has_colour = raw.FPDFPageObj_GetFillColor(item, red, green, blue, alpha)
@@ -207,6 +226,7 @@ class _Sight:
         size = abs(font.value) * math.hypot(matrix.c, matrix.d)
         return _Look(
             quarter=quarter,
+            is_outside=is_outside,
             is_invisible=mode in _INVISIBLE or (is_filled and alpha.value == 0),
             is_pale=is_filled and min(red.value, green.value, blue.value) >= _PALE,
             is_small=size < _TINY,

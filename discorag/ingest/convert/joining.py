@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
+from math import ceil, floor
 from statistics import median
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from discorag.ingest.convert.glyphs import Box
 from discorag.ingest.convert.page import PageTable, Paragraph, Part
 from discorag.ingest.convert.tables import Cell, Table, is_data, table_markdown
 from discorag.ingest.convert.unwrap import HYPHEN, MARK, without_marks
+from discorag.schema.values import PageLine
 
 _EDGE = 2  # parts at either end of a page that may be running lines; pages from one to the next, at most
 _RUN, _OF_TWO = 3, 2  # pages with the same line that make it a running line; and in a file of two pages
@@ -24,21 +26,13 @@ _SPLIT = re.compile(rf"(?:\b(\w+))?{HYPHEN}({MARK}?)(\w*)")
 _SAME_EDGE = 2.0  # points
 
 
-class PlacedLine(NamedTuple):
-    """A line of a page: where it begins in the text, its page from 0, and its box."""
-
-    start: int
-    page: int
-    box: Box
-
-
 @dataclass(frozen=True)
 class Joined:
     """A document's text, where each page starts in it, and its lines."""
 
     text: str
     starts: tuple[int, ...]
-    lines: list[PlacedLine]
+    lines: tuple[PageLine, ...]
 
 
 class _Placed(NamedTuple):
@@ -64,7 +58,7 @@ def join_pages(pages: Sequence[Sequence[Part]]) -> Joined:
         whole = _SPLIT.sub(lambda m: _whole(m[1] or "", m[2], m[3], compounds), text)
         marked += _between(without_marks(marked[-2:]), whole) + whole
     text, lines = _located(marked, places)
-    return Joined(text, _starts(text, lines, len(pages)), lines)
+    return Joined(text, _starts(text, lines, len(pages)), tuple(lines))
 
 
 def without_running_lines(pages: Sequence[Sequence[Part]]) -> list[list[Part]]:
@@ -214,21 +208,21 @@ def _between(text: str, page: str) -> str:
     return "\n" if first[0].islower() and (text[-1].isalpha() or text[-1] == ",") else "\n\n"
 
 
-def _located(marked: str, places: Sequence[tuple[int, Box]]) -> tuple[str, list[PlacedLine]]:
+def _located(marked: str, places: Sequence[tuple[int, Box]]) -> tuple[str, list[PageLine]]:
     """The text without its marks, and its lines."""
     before, *pieces = marked.split(MARK)
-    at, lines = len(before), list[PlacedLine]()
+    at, lines = len(before), list[PageLine]()
     for piece, (page, box) in zip(pieces, places, strict=True):
-        lines.append(PlacedLine(at, page, box))
+        lines.append(PageLine(at, page + 1, floor(box.left), floor(box.bottom), ceil(box.right), ceil(box.top)))
         at += len(piece)
     return before + "".join(pieces), lines
 
 
-def _starts(text: str, lines: Sequence[PlacedLine], pages: int) -> tuple[int, ...]:
+def _starts(text: str, lines: Sequence[PageLine], pages: int) -> tuple[int, ...]:
     """Where each page starts; one without lines starts where the text before the next one ends."""
     first = {line.page: line.start for line in reversed(lines)}
     starts, following = list[int](), len(text)
     for page in reversed(range(pages)):
-        following = first.get(page, len(text[:following].rstrip()))
+        following = first.get(page + 1, len(text[:following].rstrip()))
         starts.append(following)
     return tuple(reversed(starts))

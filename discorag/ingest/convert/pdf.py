@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import BytesIO
 from pathlib import Path
 from threading import Lock
@@ -69,7 +69,7 @@ def from_pdf(data: bytes, path: Path) -> Converted:
             f"{path} has {len(read.pages)} pages without text.",
             hint="If it is a scan, run OCR over it first (ocrmypdf).",
         )
-    return Converted(text=made.text, title=read.title, pages=made.starts, unread=dict(+read.unread))
+    return Converted(text=made.text, title=read.title, pages=made.starts, lines=made.lines, unread=dict(+read.unread))
 
 
 def _read(data: bytes) -> _Read:
@@ -95,7 +95,8 @@ def _parts(page: PdfPage, drawn: Drawing, forms: Forms, grids: list[Grid], unrea
     scans = [] if has_text else drawn.images
     unread.update(seen.unread)
     unread.update({"struck text": struck, "image": len(drawn.images) - len(scans), "scanned page": bool(scans)})
-    return page_parts(glyphs, grids)
+    parts = page_parts(glyphs, [] if seen.turn else grids)
+    return [replace(part, boxes=[box.turned(-seen.turn % 360) for box in part.boxes]) for part in parts]
 
 
 def _is_ruled(page: PdfPage, drawn: Drawing) -> bool:
