@@ -25,10 +25,11 @@ _ARTEFACT = "Artifact\0".encode("utf-16-le")
 _STRAIGHT = 0.1  # radians that upright text may be turned by, as in a scan
 _PIXELS = 4_000_000  # of the picture of a page, at most
 _RULE, _LONG = 1.5, 3.0  # points: the height of a rule, at most, and its width, at least
+_RECTANGLE = 6  # segments of a path, at most; one of more may be a whole grid
+_COLUMNS = 2  # of a table, at least
 _LEAST_IMAGE = 20.0  # points: smaller images are ornaments
 _DEEP = 3  # groups in groups in which images are counted
-MAX_PATHS = 2000
-"""A page of more paths is a drawing: its rules are not looked for."""
+_MAX_PATHS = 2000  # a page of more is a drawing, and slow to look through
 
 
 @cache
@@ -72,9 +73,14 @@ class Glyph(NamedTuple):
 
 @dataclass
 class Drawing:
-    """What a page shows other than text. ``paths`` counts lines and shapes; ``rules`` are thin level lines."""
+    """What a page shows other than text.
+
+    ``paths`` counts lines and shapes, ``rules`` are thin level lines. ``uprights`` are the places from the left where
+    something ends or a line stands.
+    """
 
     paths: int = 0
+    uprights: set[int] = field(default_factory=set[int])
     images: list[Box] = field(default_factory=list[Box])
     rules: list[Box] = field(default_factory=list[Box])
 
@@ -120,8 +126,8 @@ def drawing(page: PdfPage) -> Drawing:
         kind = raw.FPDFPageObj_GetType(item)
         if kind == raw.FPDF_PAGEOBJ_PATH:
             found.paths += 1
-            if found.paths <= MAX_PATHS and (box := _bounds(item)) and _is_rule(box):
-                found.rules.append(box)
+            if found.paths <= _MAX_PATHS and (box := _bounds(item)):
+                _add_path(found, box, raw.FPDFPath_CountSegments(item))
         elif kind in (raw.FPDF_PAGEOBJ_IMAGE, raw.FPDF_PAGEOBJ_FORM) and _has_image(item, _DEEP):
             box = _bounds(item)
             if box and box.height >= _LEAST_IMAGE and box.right - box.left >= _LEAST_IMAGE:
@@ -293,5 +299,16 @@ def _bounds(item: Any) -> Box | None:
     return Box(*(side.value for side in sides)) if raw.FPDFPageObj_GetBounds(item, *sides) else None
 
 
-def _is_rule(box: Box) -> bool:
-    return box.height <= _RULE and box.right - box.left >= _LONG
+def _add_path(found: Drawing, box: Box, segments: int) -> None:
+    if box.height <= _RULE:
+        if box.right - box.left >= _LONG:
+            found.rules.append(box)
+    elif segments > _RECTANGLE:
+        found.uprights.update(range(_COLUMNS + 1))
+    else:
+        found.uprights.update((round(box.left / _LONG), round(box.right / _LONG)))
+
+
+def may_hold_table(drawn: Drawing) -> bool:
+    """Whether a page has what it takes to enclose the cells of two columns, and is not a drawing of many lines."""
+    return drawn.paths <= _MAX_PATHS and len(drawn.uprights) > _COLUMNS

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from discorag.ingest.convert.converted import Converted, stated_title
 from discorag.ingest.convert.forms import Forms
-from discorag.ingest.convert.glyphs import MAX_PATHS, Box, Drawing, drawing, shown
+from discorag.ingest.convert.glyphs import Box, Drawing, drawing, may_hold_table, shown
 from discorag.ingest.convert.joining import join_pages
 from discorag.ingest.convert.page import Grid, Part, page_parts
 from discorag.ingest.convert.raised import in_line, not_struck
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 LIBRARIES = ("pypdfium2", "pdfplumber", "pdfminer.six")
 _PDFIUM = Lock()  # PDFium must not be called from two threads at once
 _PASSWORD = 4  # FPDF_ERR_PASSWORD
-_MIN_RULES = 3  # fewer lines rule no table
 _MAX_CROSSINGS = 5_000  # of rules on a page: pdfplumber compares each with all others, so many in half a second
 _SNAP = 3  # pdfplumber's default: lines so near each other, in points, are one; shorter ones are none
 
@@ -101,7 +100,7 @@ def _parts(page: PdfPage, drawn: Drawing, forms: Forms, grids: list[Grid], unrea
 
 def _is_ruled(page: PdfPage, drawn: Drawing) -> bool:
     """Whether there may be a table that pdfplumber's coordinates can be trusted for."""
-    return not page.get_rotation() and _MIN_RULES <= drawn.paths <= MAX_PATHS
+    return not page.get_rotation() and may_hold_table(drawn)
 
 
 def _grids(data: bytes, numbers: list[int]) -> dict[int, list[Grid]]:

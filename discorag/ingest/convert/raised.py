@@ -61,14 +61,17 @@ def not_struck(glyphs: Iterable[Glyph], rules: Sequence[Box]) -> tuple[list[Glyp
             line = (box.bottom, box.height)
             if line not in near:
                 near[line] = [rule for rule in rules if _crosses(rule, box)]
-            middle = (box.left + box.right) / 2
-            is_struck = any(rule.left <= middle <= rule.right for rule in near[line])
+            is_struck = bool(near[line]) and _is_under(box, near[line])
             struck += is_struck and not was_struck
             was_struck = is_struck
             if is_struck:
                 continue
         kept.append(glyph)
     return kept, struck
+
+
+def _is_under(box: Box, rules: Sequence[Box]) -> bool:
+    return any(rule.left <= (box.left + box.right) / 2 <= rule.right for rule in rules)
 
 
 def _crosses(rule: Box, box: Box) -> bool:
