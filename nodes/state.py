@@ -151,7 +151,7 @@ class IngestInput(TypedDict):
 class IngestOutput(TypedDict, total=False):
     """What became of every document."""
 
-    outcomes: Annotated[list[Json], Field(description="uri, status, chunks and note of every document.")]
+    outcomes: Annotated[list[Json], Field(description="uri, status, chunks, note and unread of every document.")]
     ledger: Annotated[list[Json], Field(description="One record per stage and document.")]
 
 

@@ -129,6 +129,7 @@ def document_of(path: Path, data: bytes, file: Converted) -> Document:
         markup=markup,
         metadata=file.metadata,
         pages=file.pages,
+        unread=file.unread,
         file_hash=hashlib.sha256(data).hexdigest(),
         file_bytes=len(data),
     )

@@ -46,6 +46,7 @@ class Document(BaseModel, frozen=True):
         markup: Which parts of ``text`` are markup. Plain text has none, Markdown all, a converted file blocks.
         metadata: What the user may filter on.
         pages: Where each page of a paged source (PDF) starts in ``text``, ascending from 0; empty for others.
+        unread: How many of each kind of thing the file holds that ``text`` does not: ``{"image": 2, "equation": 1}``.
         file_hash: SHA-256 of the file's bytes; empty if it was not read from a file.
         file_bytes: Their number.
     """
@@ -56,6 +57,7 @@ class Document(BaseModel, frozen=True):
     markup: Markup = Markup.NONE
     metadata: dict[str, str] = {}
     pages: tuple[int, ...] = ()
+    unread: dict[str, int] = {}
     file_hash: str = ""
     file_bytes: int = 0
 
@@ -74,9 +76,10 @@ class Document(BaseModel, frozen=True):
 
     @property
     def content_hash(self) -> str:
-        """Digest of canonical text, title, metadata and pages: it changes if anything stored would change."""
+        """Digest of all but place and bytes of the file: it changes if anything stored would change."""
         parts = [self.text, self.title, *map(str, sorted(self.metadata.items()))]
-        return digest("\x00".join([*parts, str(self.pages)] if self.pages else parts))
+        parts += [str(part) for part in (self.pages, sorted(self.unread.items())) if part]
+        return digest("\x00".join(parts))
 
 
 def name_sources(titles: Mapping[str, str], others: Mapping[str, str]) -> dict[str, str]:

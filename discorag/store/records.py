@@ -40,6 +40,7 @@ class Manifest(BaseModel, frozen=True):
     text_hash: str = ""
     file_hash: str = ""
     file_bytes: int = 0
+    unread: dict[str, int] = {}
 
 
 class Corpus(BaseModel, frozen=True):

@@ -270,6 +270,8 @@ def audit(
                 note = name_and_note(one_line(outcome.uri, 200), one_line(outcome.note, 400))
                 err.print(Text(f"{outcome.status.value.capitalize()}: {note}"), soft_wrap=True)
                 unread += outcome.status is Status.FAILED
+            if result.unread:
+                err.print(Text(result.unread), soft_wrap=True)
         with Bar("Audit") as bar:
             report = rag.audit(corpus=name, against=other, progress=bar.show)
     report = report.since(since.date()) if since else report
