@@ -15,6 +15,7 @@ from yaml import BaseLoader, YAMLError
 from discorag.ingest.convert.converted import Converted
 from discorag.ingest.convert.encoding import ENCODING, WESTERN, decode_text
 from discorag.ingest.convert.formats import LIBRARIES, convert
+from discorag.ingest.convert.unread import in_markdown
 from discorag.ingest.segment.blocks import title_of
 from discorag.schema.document import Document, Markup
 from discorag.schema.errors import (
@@ -23,8 +24,8 @@ from discorag.schema.errors import (
     UnknownFormatError,
 )
 
-CONVERTER_VERSION = "5"
-_TEXT_VERSION = "1"
+CONVERTER_VERSION = "6"
+_TEXT_VERSION = "2"
 _PLAIN, _MARKDOWN = (".txt", ".text", ".rst"), (".md", ".markdown")
 _TEXTS: dict[str, Markup] = {**dict.fromkeys(_PLAIN, Markup.NONE), **dict.fromkeys(_MARKDOWN, Markup.INLINE)}
 SUFFIXES = (*_TEXTS, *LIBRARIES)
@@ -113,7 +114,7 @@ def read_text(data: bytes, path: Path) -> Converted:
         return file
     metadata, text = _front_matter(file.text)
     title = printable(" ".join(metadata.get("title", "").split()))
-    return replace(file, text=text, title=title, metadata=metadata | file.metadata)
+    return replace(file, text=text, title=title, metadata=metadata | file.metadata, unread=in_markdown(text))
 
 
 def document_of(path: Path, data: bytes, file: Converted) -> Document:

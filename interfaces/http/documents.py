@@ -60,7 +60,8 @@ class Session(BaseModel):
 class DocumentText(BaseModel):
     """A document's canonical text. ``pages``: where each page of a paged source starts in it, in characters.
 
-    ``markup``: how much of the text is Markdown. ``unread``: counts by kind of what the file holds and the text does not.
+    ``markup``: how much of the text is Markdown. ``unread``: how many of each kind of thing
+    the file holds that the text does not.
     """
 
     doc_id: str
