@@ -72,7 +72,7 @@ def deck() -> bytes:
         one.add_picture(png(), 0, 0)
     data = CategoryChartData()
     data.categories = ["Fundy"]
-    data.add_series("m", (16,))
+    data.add_series("m", (16,))  # pyright: ignore[reportUnknownMemberType]
     shapes[0].add_chart(XL_CHART_TYPE.PIE, 0, 0, Inches(2), Inches(2), data)
     made.slides[0].notes_slide.notes_text_frame.text = "Ask the harbour master."
     return saved(made)
