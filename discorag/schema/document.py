@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from discorag.schema.discourse import RstTree
 from discorag.schema.errors import InvariantError
+from discorag.schema.metadata import Value, as_words
 from discorag.schema.values import Span, digest, stable_id
 
 
@@ -55,7 +56,7 @@ class Document(BaseModel, frozen=True):
     title: str
     text: str = Field(min_length=1, repr=False)
     markup: Markup = Markup.NONE
-    metadata: dict[str, str] = {}
+    metadata: dict[str, Value] = {}
     pages: tuple[int, ...] = ()
     unread: dict[str, int] = {}
     file_hash: str = ""
@@ -221,7 +222,7 @@ class Chunk(BaseModel, frozen=True):
     markup: Markup = Markup.NONE
     columns: str = ""
     tree: RstTree | None = None
-    metadata: dict[str, str] = {}
+    metadata: dict[str, Value] = {}
     stands_for: tuple[Span, ...] = ()
     also_in: tuple[str, ...] = ()
     uri: str = Field(default="", exclude=True, repr=False)
@@ -243,7 +244,7 @@ class Chunk(BaseModel, frozen=True):
     @property
     def byline(self) -> tuple[str, ...]:
         """Author and date of its document, as far as the metadata have them."""
-        metadata = {name.lower(): value for name, value in self.metadata.items()}
+        metadata = {name.lower(): as_words(value) for name, value in self.metadata.items()}
         found = (next((metadata[name] for name in names if metadata.get(name)), "") for names in (_AUTHORS, _DATES))
         return tuple(filter(None, found))
 
