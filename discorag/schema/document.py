@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field, model_validator
 
 from discorag.schema.discourse import RstTree
 from discorag.schema.errors import InvariantError
+from discorag.schema.metadata import Value, as_words
 from discorag.schema.values import PageLine, Region, Span, digest, lines_within, stable_id
 
 
@@ -47,6 +48,7 @@ class Document(BaseModel, frozen=True):
         metadata: What the user may filter on.
         pages: Where each page of a paged source (PDF) starts in ``text``, ascending from 0; empty for others.
         lines: The lines of its pages with their boxes (PDF), in text order; empty for others.
+        unread: How many of each kind of thing the file holds that ``text`` does not: ``{"image": 2, "equation": 1}``.
         file_hash: SHA-256 of the file's bytes; empty if it was not read from a file.
         file_bytes: Their number.
     """
@@ -55,9 +57,10 @@ class Document(BaseModel, frozen=True):
     title: str
     text: str = Field(min_length=1, repr=False)
     markup: Markup = Markup.NONE
-    metadata: dict[str, str] = {}
+    metadata: dict[str, Value] = {}
     pages: tuple[int, ...] = ()
     lines: tuple[PageLine, ...] = Field(default=(), repr=False)
+    unread: dict[str, int] = {}
     file_hash: str = ""
     file_bytes: int = 0
 
@@ -76,9 +79,10 @@ class Document(BaseModel, frozen=True):
 
     @property
     def content_hash(self) -> str:
-        """Digest of canonical text, title, metadata, pages and lines: it changes if anything stored would change."""
+        """Digest of all but place and bytes of the file: it changes if anything stored would change."""
         parts = [self.text, self.title, *map(str, sorted(self.metadata.items()))]
-        return digest("\x00".join([*parts, *(str(places) for places in (self.pages, self.lines) if places)]))
+        parts += [str(part) for part in (self.pages, self.lines, sorted(self.unread.items())) if part]
+        return digest("\x00".join(parts))
 
 
 def name_sources(titles: Mapping[str, str], others: Mapping[str, str]) -> dict[str, str]:
@@ -222,7 +226,7 @@ class Chunk(BaseModel, frozen=True):
     markup: Markup = Markup.NONE
     columns: str = ""
     tree: RstTree | None = None
-    metadata: dict[str, str] = {}
+    metadata: dict[str, Value] = {}
     stands_for: tuple[Span, ...] = ()
     also_in: tuple[str, ...] = ()
     uri: str = Field(default="", exclude=True, repr=False)
@@ -244,7 +248,7 @@ class Chunk(BaseModel, frozen=True):
     @property
     def byline(self) -> tuple[str, ...]:
         """Author and date of its document, as far as the metadata have them."""
-        metadata = {name.lower(): value for name, value in self.metadata.items()}
+        metadata = {name.lower(): as_words(value) for name, value in self.metadata.items()}
         found = (next((metadata[name] for name in names if metadata.get(name)), "") for names in (_AUTHORS, _DATES))
         return tuple(filter(None, found))
 

@@ -89,6 +89,19 @@ def amount(number: int, plural: str) -> str:
     return f"{number} {plural.removesuffix('s') if number == 1 else plural}"
 
 
+_END_OF_NOUN = re.compile(r"(?= without |$)")
+
+
+def list_amounts(counts: Mapping[str, int]) -> str:
+    """Things by their kind, a singular noun, in words.
+
+    >>> list_amounts({"image": 2, "formula without value": 1, "form field": 3})
+    '2 images, 1 formula without value and 3 form fields'
+    """
+    *first, last = (f"{n} {kind}" if n == 1 else f"{n} {_END_OF_NOUN.sub('s', kind, 1)}" for kind, n in counts.items())
+    return " and ".join(filter(None, (", ".join(first), last)))
+
+
 def digest(text: str | bytes) -> str:
     """SHA-256 of ``text`` (UTF-8), 64 hexadecimal digits."""
     data = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text

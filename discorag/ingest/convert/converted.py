@@ -1,9 +1,10 @@
 """What every converter returns, and what they share."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from discorag.schema.metadata import Value
 from discorag.schema.values import PageLine
 
 # At the start of a line these would make a heading, a fence, a quotation or a rule of what the source says in words.
@@ -29,7 +30,7 @@ class Converted:
     title: str = ""
     pages: tuple[int, ...] = ()
     lines: tuple[PageLine, ...] = ()
-    metadata: dict[str, str] = field(default_factory=dict[str, str])
+    metadata: Mapping[str, Value] = field(default_factory=dict[str, Value])
     unread: dict[str, int] = field(default_factory=dict[str, int])
 
 

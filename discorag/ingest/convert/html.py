@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from markdown_it.common.html_blocks import block_names
 
 from discorag.ingest.convert.converted import Converted, cell, literal
+from discorag.ingest.convert.unread import in_page
 from discorag.schema.errors import DecodingError
 
 if TYPE_CHECKING:
@@ -130,7 +131,8 @@ def from_html(data: bytes, path: Path, *, read_linked: Callable[[str], str] = la
         tag.decompose()
     title = soup.select_one("head > title, h1")
     name = " ".join(title.get_text(" ").split()) if title else ""
-    return Converted(text=_markdown(soup, path), title=name)
+    unread = in_page(soup)
+    return Converted(text=_markdown(soup, path), title=name, unread=unread)
 
 
 def from_markup(html: str, path: Path) -> Converted:
