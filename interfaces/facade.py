@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Mapping
 from contextlib import aclosing
 from functools import wraps
 from pathlib import Path
@@ -100,7 +100,7 @@ class DiscoRAG:
         *,
         instruction: str = "",
         history: History = (),
-        filters: dict[str, list[str]] | None = None,
+        filters: Mapping[str, Any] | None = None,
         baseline: str | None = None,
         **options: Any,
     ) -> AskResult:
@@ -111,12 +111,13 @@ class DiscoRAG:
             instruction: How to answer (format, length, options); it is not searched for.
             history: The conversation before the question, as messages or earlier results; a language model makes a
                 question of both. The passages that earlier results rest on are read again if they bear on it.
-            filters: Metadata key -> accepted values.
+            filters: Metadata key -> a value, a list of accepted values, or a range of numbers or dates such as
+                ``{"gte": 2020, "lt": 2025}``; all keys must match.
             baseline: One of `graphs.baselines.BASELINES` instead of the pipeline.
             **options: Fields of `AnswerContext`.
 
         Raises:
-            InputError: Empty or too long query, unknown or impossible option, nothing to retrieve from.
+            InputError: Empty or too long query, unknown or impossible option or filter, nothing to retrieve from.
         """
         start = perf_counter()
         graph, given, context = await self._run_of(query, instruction, history, filters, baseline, **options)
@@ -143,14 +144,14 @@ class DiscoRAG:
         query: str,
         instruction: str = "",
         history: History = (),
-        filters: dict[str, list[str]] | None = None,
+        filters: Mapping[str, Any] | None = None,
         baseline: str | None = None,
         **options: Any,
     ) -> tuple[Graph, AnswerInput, AnswerContext]:
         """The graph that answers a question, its input and its options."""
         graph = _graph_of(baseline)
         context = self.context(context_of(graph), options)
-        given: AnswerInput = {"query": query, "instruction": instruction, "filters": filters or {}}
+        given: AnswerInput = {"query": query, "instruction": instruction, "filters": dict(filters or {})}
         if history:
             store, scope = self.backends.store, await context.scope()
             turns, earlier = await asyncio.to_thread(read_history, history, store, scope)

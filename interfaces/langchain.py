@@ -17,6 +17,7 @@ from discorag.generation.views import answer_markdown
 from discorag.schema.answer import Answer
 from discorag.schema.document import Chunk
 from discorag.schema.errors import EmptyCorpusError
+from discorag.schema.metadata import GivenFilters
 from discorag.schema.values import Span
 from graphs.answer import graph as answer_graph
 from graphs.retrieve import graph
@@ -41,7 +42,7 @@ class DiscoRetriever(BaseRetriever, arbitrary_types_allowed=True):
         top_k: Chunks per query, of a retriever over chunks.
         corpus: Corpus to search; default as configured.
         tenant: Tenant to search for; default as configured.
-        filters: Metadata key -> accepted values.
+        filters: As for `DiscoRAG.ask`.
         switches: Further fields of `nodes.context.AnswerContext`, such as ``evidence_words``.
 
     Example:
@@ -57,7 +58,7 @@ class DiscoRetriever(BaseRetriever, arbitrary_types_allowed=True):
     top_k: int | None = None
     corpus: str | None = None
     tenant: str | None = None
-    filters: dict[str, list[str]] = Field(default_factory=dict[str, list[str]])
+    filters: GivenFilters = Field(default_factory=dict[str, Any])
     switches: dict[str, Any] = Field(default_factory=dict[str, Any])
 
     def tool(self, description: str = "Finds passages of the documents.") -> BaseTool:
@@ -138,6 +139,7 @@ def _documents(chunk: Chunk, title: str, hit: Json, evidence: dict[str, list[lis
             "title": title,
             "headings": list(chunk.headings),
             "page": chunk.page_at(start),
+            "regions": [] if chunk.stands_for else [r.model_dump() for r in chunk.regions_at(span)],
             "start": start,
             "end": chunk.stands_for[-1].end if chunk.stands_for else span.end,
             "score": hit["score"],

@@ -1,11 +1,12 @@
 """Files of questions: JSON, one a line."""
 
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from discorag.schema.errors import InputError
+from discorag.schema.metadata import GivenFilters
 
 
 class Question(BaseModel):
@@ -14,14 +15,14 @@ class Question(BaseModel):
     Args:
         question: The question.
         id: Of the reply; default: the number of the line, from 1.
-        filters: Metadata key -> accepted values.
+        filters: As for `DiscoRAG.ask`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     question: str = Field(min_length=1)
     id: str = ""
-    filters: dict[str, list[str]] = Field(default_factory=dict[str, list[str]])
+    filters: GivenFilters = Field(default_factory=dict[str, Any])
 
 
 Q = TypeVar("Q", bound=Question)
@@ -47,6 +48,8 @@ def read_questions(file: Path, kind: type[Q]) -> list[Q]:
 def _question(file: Path, number: int, line: str, kind: type[Q]) -> Q:
     try:
         question = kind.model_validate_json(line)
+    except InputError as error:
+        raise InputError(f"Line {number} of {file}: {error.message}", hint=error.hint) from error
     except ValidationError as error:
         problem = error.errors()[0]
         where = ".".join(map(str, problem["loc"]))

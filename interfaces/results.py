@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict
 
 from discorag.generation.statement_views import structure_html
 from discorag.generation.views import AnswerView, answer_html
-from discorag.ingest.survey import DocumentOutcome
+from discorag.ingest.survey import DocumentOutcome, unread_summary
 from discorag.schema.answer import Answer, EvidenceSpan
 from discorag.schema.discourse import RhetoricalGraph
 from discorag.schema.document import Scope
@@ -84,6 +84,11 @@ class IngestResult(BaseModel):
     ledger: Ledger
     seconds: float
 
+    @property
+    def unread(self) -> str:
+        """A sentence on what could not be read of the documents; empty if all was read."""
+        return unread_summary(outcome.unread for outcome in self.outcomes)
+
     @classmethod
     def of(cls, state: Mapping[str, Any], seconds: float) -> Self:
         """The result that a finished run of the ingest graph left in its state."""
@@ -146,7 +151,10 @@ class NumberedAnswer(BaseModel):
 
 
 class StoredDocument(BaseModel):
-    """A stored document: ``name`` and ``size`` (in bytes) are its file's, ``written`` is when it was stored."""
+    """A stored document: ``name`` and ``size`` (in bytes) are its file's, ``written`` is when it was stored.
+
+    ``unread`` counts by kind what the file holds that could not be read.
+    """
 
     doc_id: str
     name: str
@@ -155,6 +163,7 @@ class StoredDocument(BaseModel):
     content_hash: str
     size: int
     written: datetime | None
+    unread: dict[str, int] = {}
 
 
 class Documents(BaseModel):
@@ -167,7 +176,7 @@ class Documents(BaseModel):
     def of(cls, store: Store, scope: Scope, offset: int, limit: int) -> Self:
         """Some documents of a scope, for clients: of a path, only what tells documents of the same title apart."""
         part, total = store.page(scope, offset, limit)
-        names, same = store.source_names(scope, part), {"doc_id", "chunks", "content_hash", "written"}
+        names, same = store.source_names(scope, part), {"doc_id", "chunks", "content_hash", "written", "unread"}
         documents = [
             StoredDocument(
                 name=PurePath(m.uri).name, title=names[m.uri], size=m.file_bytes, **m.model_dump(include=same)

@@ -9,6 +9,7 @@ from discorag.generation.narrowing import narrow
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.discourse import Plan, RhetoricalGraph, RstTree
 from discorag.schema.document import Chunk
+from discorag.schema.metadata import Filters, read_filters
 from discorag.schema.statements import StatementGraph, names_statements, parse_plan, plan_in_order
 from discorag.schema.values import Span, digest
 from discorag.store.retrieval import check_query
@@ -77,6 +78,11 @@ def check_plan(plan: str, state: AnswerState) -> Collected | None:
 def question_of(state: AnswerState) -> str:
     """The question, made self-contained where that was done. Raises `QueryError` if it is empty."""
     return state.get("question") or check_query(state["query"])
+
+
+def filters_of(state: AnswerState) -> Filters:
+    """Which documents the question may use. Raises `InputError` as `read_filters`."""
+    return read_filters(state.get("filters") or {})
 
 
 async def _chunks(state: AnswerState, context: AnswerContext, found: Mapping[str, Chunk]) -> tuple[Chunk, ...]:

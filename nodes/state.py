@@ -6,6 +6,8 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import Field
 from typing_extensions import TypedDict
 
+from discorag.schema.metadata import FILTERS, GivenFilters
+
 Json = dict[str, Any]
 Route = Literal["chunks", "sentence tree", "headings", "everything"]
 """How evidence is searched for: by a retriever over chunks or over trees, by a router, or by reading everything."""
@@ -15,11 +17,7 @@ class AnswerInput(TypedDict):
     """A question, and optionally which documents it may use."""
 
     query: Annotated[str, Field(description="The question.")]
-    filters: NotRequired[
-        Annotated[
-            dict[str, list[str]], Field(description="Metadata key -> accepted values; stays in a thread until changed.")
-        ]
-    ]
+    filters: NotRequired[Annotated[GivenFilters, Field(description=f"{FILTERS} They stay in a thread until changed.")]]
     instruction: NotRequired[
         Annotated[
             str, Field(description="How to answer (format, length, options); not searched for; stays in a thread.")
@@ -151,7 +149,7 @@ class IngestInput(TypedDict):
 class IngestOutput(TypedDict, total=False):
     """What became of every document."""
 
-    outcomes: Annotated[list[Json], Field(description="uri, status, chunks and note of every document.")]
+    outcomes: Annotated[list[Json], Field(description="uri, status, chunks, note and unread of every document.")]
     ledger: Annotated[list[Json], Field(description="One record per stage and document.")]
 
 

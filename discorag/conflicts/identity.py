@@ -10,6 +10,8 @@ from pathlib import PurePath
 
 from pydantic import BaseModel
 
+from discorag.schema.metadata import Value, as_words
+
 FIELDS = ("entity", "period", "date", "version", "status")
 _HEAD = 3000
 """Characters of a document that are read as its cover."""
@@ -60,7 +62,7 @@ class DocumentIdentity(BaseModel, frozen=True):
         return ", ".join(part for part in parts if part)
 
 
-def identify_document(uri: str, title: str, text: str, metadata: Mapping[str, str]) -> DocumentIdentity:
+def identify_document(uri: str, title: str, text: str, metadata: Mapping[str, Value]) -> DocumentIdentity:
     """Read a document's identity from its metadata, path, title and first lines."""
     head, path = text[:_HEAD], PurePath(uri)
     folders, name = path.parts[-2::-1], f"{title}\n{path.stem.replace('_', ' ')}"
@@ -78,5 +80,5 @@ def identify_document(uri: str, title: str, text: str, metadata: Mapping[str, st
         "date": date[1] if date else "",
         "status": (status[1] or status[2]).casefold() if status else "",
     }
-    found |= {key: metadata[key] for key in FIELDS if metadata.get(key)}
+    found |= {key: words for key in FIELDS if (words := as_words(metadata.get(key, "")))}
     return DocumentIdentity(**found | {"version": re.sub(r"^[vV](?=\d)", "", found["version"])})

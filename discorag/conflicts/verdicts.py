@@ -16,7 +16,7 @@ from discorag.conflicts.alignment import Alignment
 from discorag.conflicts.identity import DocumentIdentity
 from discorag.conflicts.statements import RATHER, SMALL_WORDS, AuditDocument, Statement
 from discorag.conflicts.values import Value, ValueKind, find_values
-from discorag.schema.values import Span, stable_id
+from discorag.schema.values import Region, Span, stable_id
 from discorag.text.differences import differing_words
 
 
@@ -45,6 +45,7 @@ class Side(BaseModel, frozen=True):
         chunk_id: The chunk that holds the sentence.
         span: The sentence, in document offsets.
         page: One-based page, None where the source has no pages.
+        regions: The boxes of its lines there, for PDF.
         headings: Section headings, outermost first.
         quote: The sentence on one line.
         lit: What differs, as spans of ``quote``.
@@ -57,6 +58,7 @@ class Side(BaseModel, frozen=True):
     chunk_id: str
     span: Span
     page: int | None = None
+    regions: tuple[Region, ...] = ()
     headings: tuple[str, ...] = ()
     quote: str
     lit: tuple[Span, ...] = ()
@@ -331,6 +333,7 @@ def _side(statement: Statement, document: AuditDocument, lit: tuple[Span, ...]) 
         chunk_id=statement.chunk.id,
         span=statement.sentence.span,
         page=statement.chunk.page_at(statement.sentence.span.start),
+        regions=statement.chunk.regions_at(statement.sentence.span),
         headings=statement.sentence.headings,
         quote=statement.text,
         lit=lit,

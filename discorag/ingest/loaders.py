@@ -3,20 +3,23 @@
 import hashlib
 import os
 import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from stat import S_ISREG
-from typing import cast
+from typing import TypeGuard, cast
 
 from frontmatter.default_handlers import YAMLHandler
-from yaml import BaseLoader, YAMLError
+from yaml import BaseLoader, ScalarNode, YAMLError
 
 from discorag.ingest.convert.converted import Converted
 from discorag.ingest.convert.encoding import ENCODING, WESTERN, decode_text
 from discorag.ingest.convert.formats import LIBRARIES, convert
 from discorag.ingest.convert.marks import STRUCK
+from discorag.ingest.convert.unread import in_markdown
 from discorag.ingest.segment.blocks import title_of
 from discorag.ingest.segment.struck import struck_spans
 from discorag.schema.document import Document, Markup
@@ -25,9 +28,10 @@ from discorag.schema.errors import (
     MissingPathError,
     UnknownFormatError,
 )
+from discorag.schema.metadata import Scalar, Value, as_words, typed
 
 CONVERTER_VERSION = "6"
-_TEXT_VERSION = "1"
+_TEXT_VERSION = "2"
 _PLAIN, _MARKDOWN = (".txt", ".text", ".rst"), (".md", ".markdown")
 _TEXTS: dict[str, Markup] = {**dict.fromkeys(_PLAIN, Markup.NONE), **dict.fromkeys(_MARKDOWN, Markup.INLINE)}
 SUFFIXES = (*_TEXTS, *LIBRARIES)
@@ -68,8 +72,8 @@ def load(path: Path, *, max_bytes: int) -> Document:
 
     Text and Markdown may have any line ends, which become line feeds; nothing else is changed. They are read in the
     encoding of their byte order mark, as UTF-8, or as Windows-1252, which the metadata then say (`ENCODING`). YAML
-    front matter of Markdown becomes metadata: strings, numbers and dates as written, lists of these joined by ", ".
-    Nested values are left out. Front matter that is not a YAML mapping stays text.
+    front matter of Markdown becomes metadata: text, numbers, true and false, and lists of these. A number stays text
+    where that says more ("1.10", "007"). Nested values are left out. Front matter that is no YAML mapping stays text.
 
     Raises:
         DecodingError: It has another encoding, is damaged or locked, or is not of the format that its suffix names.
@@ -116,10 +120,10 @@ def read_text(data: bytes, path: Path) -> Converted:
     if _TEXTS[path.suffix.lower()] is Markup.NONE:
         return file
     metadata, text = _front_matter(file.text)
-    title = printable(" ".join(metadata.get("title", "").split()))
-    struck = sum(len(struck_spans(text, m.start(), m.end())) for m in _PARAGRAPH.finditer(text))
-    unread = {STRUCK: struck} if struck else {}
-    return replace(file, text=text, title=title, metadata=metadata | file.metadata, unread=unread)
+    title = printable(" ".join(as_words(metadata.get("title", "")).split()))
+    unread = Counter(in_markdown(text))
+    unread[STRUCK] += sum(len(struck_spans(text, m.start(), m.end())) for m in _PARAGRAPH.finditer(text))
+    return replace(file, text=text, title=title, metadata={**metadata, **file.metadata}, unread=dict(+unread))
 
 
 def document_of(path: Path, data: bytes, file: Converted) -> Document:
@@ -133,8 +137,10 @@ def document_of(path: Path, data: bytes, file: Converted) -> Document:
         title=file.title or heading or printable(path.stem),
         text=file.text,
         markup=markup,
-        metadata=file.metadata,
+        metadata=dict(file.metadata),
         pages=file.pages,
+        lines=file.lines,
+        unread=file.unread,
         file_hash=hashlib.sha256(data).hexdigest(),
         file_bytes=len(data),
     )
@@ -159,7 +165,15 @@ def printable(name: str) -> str:
     return os.fsencode(name).decode("utf-8", "backslashreplace")
 
 
-def _front_matter(text: str) -> tuple[dict[str, str], str]:
+class _TypedLoader(BaseLoader):
+    """Reads each scalar as text, and what is not quoted as the number, true or false that it is in JSON."""
+
+    def construct_scalar(self, node: ScalarNode) -> Scalar:
+        text = super().construct_scalar(node)
+        return text if node.style else typed(text)
+
+
+def _front_matter(text: str) -> tuple[dict[str, Value], str]:
     """Metadata and the text behind it; no metadata and the whole text if there is no valid front matter."""
     handler = YAMLHandler()
     if not handler.detect(text):
@@ -168,19 +182,15 @@ def _front_matter(text: str) -> tuple[dict[str, str], str]:
         header, body = handler.split(text)
         if len(header) > _MAX_FRONT_MATTER:
             return {}, text
-        values: object = handler.load(header, Loader=BaseLoader)
+        values: object = handler.load(header, Loader=_TypedLoader)
     except (ValueError, YAMLError, RecursionError):  # no second "---"; no YAML; absurdly deep YAML
         return {}, text
     if not isinstance(values, dict):
         return {}, text
-    return _strings(cast("dict[object, object]", values)), body.lstrip("\n")
+    found = cast("dict[Scalar, Value | dict[object, object]]", values)
+    return {as_words(key): value for key, value in found.items() if _is_flat(value)}, body.lstrip("\n")
 
 
-def _strings(values: dict[object, object]) -> dict[str, str]:
-    flat: dict[str, str] = {}
-    for key, value in values.items():
-        parts = cast("list[object]", value) if isinstance(value, list) else [value]
-        texts = [part for part in parts if isinstance(part, str)]
-        if isinstance(key, str) and len(texts) == len(parts):
-            flat[key] = ", ".join(texts)
-    return flat
+def _is_flat(value: Value | dict[object, object]) -> TypeGuard[Value]:
+    parts: Sequence[object] = value if isinstance(value, list) else [value]
+    return not any(isinstance(part, list | dict) for part in parts)

@@ -2,7 +2,8 @@
 
 import hashlib
 import os
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -11,6 +12,7 @@ from pydantic import BaseModel
 
 from discorag.ingest.loaders import SUFFIXES, SUPPORTED, printable, unknown_format
 from discorag.schema.errors import InputError, MissingPathError, UnknownFormatError
+from discorag.schema.values import amount, list_amounts
 from discorag.store.records import Manifest
 
 
@@ -27,12 +29,26 @@ class Status(StrEnum):
 
 
 class DocumentOutcome(BaseModel, frozen=True):
-    """What became of one document. ``note``: the error, the URI of its duplicate, or how it had to be read."""
+    """What became of one document.
+
+    ``note``: the error, the URI of its duplicate, or how it had to be read. ``unread``: as in `Document`.
+    """
 
     uri: str
     status: Status
     chunks: int = 0
     note: str = ""
+    unread: dict[str, int] = {}
+
+
+def unread_summary(documents: Iterable[Mapping[str, int]]) -> str:
+    """A sentence on what could not be read of some documents, from each one's counts; empty if all was read."""
+    incomplete = [counts for counts in documents if counts]
+    if not incomplete:
+        return ""
+    total = sum(map(Counter, incomplete), Counter[str]())
+    have, were = ("has" if len(incomplete) == 1 else "have"), ("was" if total.total() == 1 else "were")
+    return f"{amount(len(incomplete), 'documents')} {have} {list_amounts(total)} that {were} not read."
 
 
 @dataclass(frozen=True)

@@ -18,8 +18,8 @@ from discorag.retrieval.retrievers import DENSE
 from discorag.retrieval.routers.prompted import router_of
 from discorag.retrieval.selectors import within_budget
 from discorag.schema.document import Chunk, Scope
+from discorag.schema.metadata import Filters
 from discorag.schema.values import Span
-from discorag.store.index import Filters
 from discorag.store.outline import node_id
 from discorag.store.records import Hit, SearchQuery
 from discorag.store.retrieval import Distinct, distinct_chunks

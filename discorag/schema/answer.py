@@ -13,7 +13,7 @@ from discorag.schema.document import Chunk
 from discorag.schema.errors import Usage
 from discorag.schema.ledger import Failure
 from discorag.schema.statements import StatementGraph
-from discorag.schema.values import Span
+from discorag.schema.values import Region, Span
 
 T_co = TypeVar("T_co", covariant=True)
 U = TypeVar("U")
@@ -80,7 +80,8 @@ class EvidenceSpan(BaseModel, frozen=True):
     """A stretch of a source: ``text`` equals the document's canonical text at ``span``.
 
     ``title`` is the document's title, preceded by the end of its path if another document has the same title. ``page``
-    is the one-based page on which the stretch starts; None if the source has no pages. ``also_in`` are the names of
+    is the one-based page on which the stretch starts; None if the source has no pages. ``regions`` are the boxes of its
+    lines there, for PDF. ``also_in`` are the names of
     other files with the same content.
     """
 
@@ -90,6 +91,7 @@ class EvidenceSpan(BaseModel, frozen=True):
     span: Span
     text: str
     page: int | None = None
+    regions: tuple[Region, ...] = ()
     also_in: tuple[str, ...] = ()
     is_context: bool = Field(
         default=False,
@@ -106,6 +108,7 @@ class EvidenceSpan(BaseModel, frozen=True):
             span=span,
             text=chunk.slice(span),
             page=chunk.page_at(span.start),
+            regions=chunk.regions_at(span),
             also_in=chunk.also_in,
             is_context=is_context,
         )

@@ -9,7 +9,8 @@ from pydantic import BaseModel, Field, model_validator
 
 from discorag.schema.discourse import RstTree
 from discorag.schema.errors import InvariantError
-from discorag.schema.values import Span, digest, stable_id
+from discorag.schema.metadata import Value, as_words
+from discorag.schema.values import PageLine, Region, Span, digest, lines_within, stable_id
 
 
 class Markup(StrEnum):
@@ -46,6 +47,8 @@ class Document(BaseModel, frozen=True):
         markup: Which parts of ``text`` are markup. Plain text has none, Markdown all, a converted file blocks.
         metadata: What the user may filter on.
         pages: Where each page of a paged source (PDF) starts in ``text``, ascending from 0; empty for others.
+        lines: The lines of its pages with their boxes (PDF), in text order; empty for others.
+        unread: How many of each kind of thing the file holds that ``text`` does not: ``{"image": 2, "equation": 1}``.
         file_hash: SHA-256 of the file's bytes; empty if it was not read from a file.
         file_bytes: Their number.
     """
@@ -54,8 +57,10 @@ class Document(BaseModel, frozen=True):
     title: str
     text: str = Field(min_length=1, repr=False)
     markup: Markup = Markup.NONE
-    metadata: dict[str, str] = {}
+    metadata: dict[str, Value] = {}
     pages: tuple[int, ...] = ()
+    lines: tuple[PageLine, ...] = Field(default=(), repr=False)
+    unread: dict[str, int] = {}
     file_hash: str = ""
     file_bytes: int = 0
 
@@ -74,9 +79,10 @@ class Document(BaseModel, frozen=True):
 
     @property
     def content_hash(self) -> str:
-        """Digest of canonical text, title, metadata and pages: it changes if anything stored would change."""
+        """Digest of all but place and bytes of the file: it changes if anything stored would change."""
         parts = [self.text, self.title, *map(str, sorted(self.metadata.items()))]
-        return digest("\x00".join([*parts, str(self.pages)] if self.pages else parts))
+        parts += [str(part) for part in (self.pages, self.lines, sorted(self.unread.items())) if part]
+        return digest("\x00".join(parts))
 
 
 def name_sources(titles: Mapping[str, str], others: Mapping[str, str]) -> dict[str, str]:
@@ -188,6 +194,7 @@ class Chunk(BaseModel, frozen=True):
         headings: Section headings around its first sentence, outermost first.
         page: One-based page on which it starts; None if the source has no pages.
         page_breaks: Where later pages start inside it, in document offsets.
+        lines: The lines of the pages that it is on, with their boxes; empty if the source has none.
         markup: Which parts of its text are markup.
         columns: The header row or speaker, if it begins in the middle of a table or turn; else empty.
         tree: Its RST tree in document offsets; None until parsed.
@@ -215,10 +222,11 @@ class Chunk(BaseModel, frozen=True):
     headings: tuple[str, ...] = ()
     page: int | None = None
     page_breaks: tuple[int, ...] = ()
+    lines: tuple[PageLine, ...] = Field(default=(), repr=False)
     markup: Markup = Markup.NONE
     columns: str = ""
     tree: RstTree | None = None
-    metadata: dict[str, str] = {}
+    metadata: dict[str, Value] = {}
     stands_for: tuple[Span, ...] = ()
     also_in: tuple[str, ...] = ()
     uri: str = Field(default="", exclude=True, repr=False)
@@ -240,7 +248,7 @@ class Chunk(BaseModel, frozen=True):
     @property
     def byline(self) -> tuple[str, ...]:
         """Author and date of its document, as far as the metadata have them."""
-        metadata = {name.lower(): value for name, value in self.metadata.items()}
+        metadata = {name.lower(): as_words(value) for name, value in self.metadata.items()}
         found = (next((metadata[name] for name in names if metadata.get(name)), "") for names in (_AUTHORS, _DATES))
         return tuple(filter(None, found))
 
@@ -262,3 +270,7 @@ class Chunk(BaseModel, frozen=True):
     def page_at(self, offset: int) -> int | None:
         """One-based page of the character at this document offset; None if the source has no pages."""
         return None if self.page is None else self.page + bisect_right(self.page_breaks, offset)
+
+    def regions_at(self, span: Span) -> tuple[Region, ...]:
+        """The boxes of the lines that a span, in document offsets, is on; none if the source has no boxes."""
+        return tuple(Region.model_validate(line._asdict()) for line in lines_within(self.lines, span))

@@ -6,7 +6,9 @@ import hashlib
 import json
 import re
 import uuid
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,6 +46,36 @@ class Span(BaseModel, frozen=True):
         return self.start <= other.start and other.end <= self.end
 
 
+class PageLine(NamedTuple):
+    """A line of a page: where it begins in the document's text, its page from 1, and its box as in `Region`."""
+
+    start: int
+    page: int
+    x0: int
+    y0: int
+    x1: int
+    y1: int
+
+
+class Region(BaseModel, frozen=True):
+    """A rectangle on a page, in points from the lower left corner of the PDF's coordinates.
+
+    ``page`` counts from 1. ``x0`` and ``y0`` are the left and lower edge, ``x1`` and ``y1`` the right and upper one.
+    """
+
+    page: int
+    x0: int
+    y0: int
+    x1: int
+    y1: int
+
+
+def lines_within(lines: tuple[PageLine, ...], span: Span) -> tuple[PageLine, ...]:
+    """The lines that a span is on; ``lines`` are in text order."""
+    first = max(0, bisect_right(lines, span.start, key=lambda line: line.start) - 1)
+    return lines[first : bisect_left(lines, span.end, key=lambda line: line.start)]
+
+
 _NAMESPACE = uuid.UUID("7d1c1b0e-5a52-5d0b-9c8e-2f6f0c9f7a10")
 
 
@@ -55,6 +87,19 @@ def stable_id(*parts: str | int) -> str:
 def amount(number: int, plural: str) -> str:
     """A number of things: ``1 document``, ``2 documents``."""
     return f"{number} {plural.removesuffix('s') if number == 1 else plural}"
+
+
+_END_OF_NOUN = re.compile(r"(?= without |$)")
+
+
+def list_amounts(counts: Mapping[str, int]) -> str:
+    """Things by their kind, a singular noun, in words.
+
+    >>> list_amounts({"image": 2, "formula without value": 1, "form field": 3})
+    '2 images, 1 formula without value and 3 form fields'
+    """
+    *first, last = (f"{n} {kind}" if n == 1 else f"{n} {_END_OF_NOUN.sub('s', kind, 1)}" for kind, n in counts.items())
+    return " and ".join(filter(None, (", ".join(first), last)))
 
 
 def digest(text: str | bytes) -> str:

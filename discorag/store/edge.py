@@ -9,20 +9,26 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import qdrant_edge as qe
 from xxhash import xxh3_64
 
 from discorag.schema.document import Scope
+from discorag.schema.metadata import Filters, Range
 from discorag.schema.values import Vectors
 from discorag.store.index import (
     BM25,
+    DATE,
     DENSE,
     DOCUMENT,
+    KEY,
     KEYWORDS,
+    NUMBER,
+    VALUES,
     Conditions,
-    Filters,
     IndexedDocument,
     IndexPlace,
     IndexUnusableError,
@@ -37,7 +43,7 @@ from discorag.text.terms import SparseVector
 FOLDER, LOCK = "index", "index.lock"
 _WORN = 10_000  # deleted points from which on an index is worn, if they are more than the others
 _EXACT = qe.SearchParams(exact=True)
-_FORMAT = 1
+_FORMAT = 2  # 1: points whose numbers and dates no range can compare
 _POINTS, _ABOUT = "points", "about.json"
 _COMMON = ("tenant", "corpus")
 _BLOCK = 1 << 16
@@ -126,7 +132,7 @@ class EdgeIndex:
     def _needed(self, where: Conditions) -> Conditions:
         """The conditions that not every point meets: each costs time for each point."""
         met = [field for field, values in self._common.items() if len(values) == 1]
-        return [(f, values) for f, values in where if f not in met or not self._common[f].issubset(values)]
+        return [(f, v) for f, v in where if f not in met or isinstance(v, Range) or not self._common[f].issubset(v)]
 
     def count(self) -> int:
         """See `discorag.store.index.Index.count`."""
@@ -279,7 +285,23 @@ def _point(point: Point) -> qe.Point:
 
 def _conditions(where: Conditions) -> list[qe.ConditionType]:
     found: list[qe.ConditionType] = []
-    for field, values in where:  # one value is compared faster than a list of one
-        match = qe.MatchValue(values[0]) if len(values) == 1 else qe.MatchAny(list(values))
-        found.append(qe.FieldCondition(field, match=match))
+    for field, values in where:
+        if isinstance(values, Range):
+            found.append(_within(field, values))
+        else:  # one value is compared faster than a list of one
+            match = qe.MatchValue(values[0]) if len(values) == 1 else qe.MatchAny(list(values))
+            found.append(qe.FieldCondition(field, match=match))
     return found
+
+
+def _within(key: str, wanted: Range) -> qe.NestedCondition:
+    """The condition that a number or date of a key is within bounds."""
+    field, kind = (DATE, qe.RangeDateTime) if wanted.is_of_dates else (NUMBER, qe.RangeFloat)
+    bounds: dict[str, Any] = {
+        name: bound.isoformat() if isinstance(bound, datetime) else bound for name, bound in wanted.bounds.items()
+    }
+    own: list[qe.ConditionType] = [
+        qe.FieldCondition(KEY, match=qe.MatchValue(key)),
+        qe.FieldCondition(field, range=kind(**bounds)),
+    ]
+    return qe.NestedCondition(VALUES, qe.Filter(must=own))

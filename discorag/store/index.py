@@ -6,6 +6,7 @@ An index is built from the database, can be built again, and makes searches fast
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
@@ -14,12 +15,11 @@ from numpy.typing import NDArray
 
 from discorag.config import StoreSettings
 from discorag.schema.document import Scope
+from discorag.schema.metadata import Filters, Range, Value, forms_of
 from discorag.schema.values import Vectors
 from discorag.store.records import Hit
 from discorag.text.terms import SparseVector
 
-Filters = Mapping[str, Sequence[str]]
-"""Metadata key -> accepted values; all keys must match. ``doc_id`` filters by document."""
 DENSE, BM25, DOCUMENT = "dense", "bm25", "document"
 """Names of the vectors: a chunk's, its terms, a document's. A search by one of them finds only points that have it."""
 
@@ -44,7 +44,7 @@ class IndexedDocument:
     scope: Scope
     doc_id: str
     number: int
-    metadata: Mapping[str, str]
+    metadata: Mapping[str, Value]
     chunk_ids: Sequence[str]
     vectors: Vectors
     term_counts: NDArray[np.uint32]
@@ -64,11 +64,6 @@ class IndexedDocument:
         ends = self.term_counts.cumsum()[:-1]
         for ids, weights in zip(np.split(self.term_ids, ends), np.split(self.term_weights, ends), strict=True):
             yield ids.tolist(), weights.tolist()
-
-    def matches(self, filters: Filters) -> bool:
-        """Whether all filters accept it."""
-        own = {**self.metadata, "doc_id": self.doc_id}
-        return all(own.get(key) in values for key, values in filters.items())
 
 
 class Searcher(Protocol):
@@ -136,8 +131,10 @@ class IndexPlace:
 
 KEYWORDS = ("tenant", "corpus", "doc_id", "version", "meta")
 """Payload fields that filters compare; each has a keyword index."""
-Conditions: TypeAlias = list[tuple[str, tuple[str, ...]]]
-"""Payload fields, each with values; a point must have one of them."""
+VALUES, KEY, NUMBER, DATE = "values", "key", "number", "date"
+"""The payload field of numbers and dates, which ranges compare: objects with a key, and a number or a date."""
+Conditions: TypeAlias = list[tuple[str, tuple[str, ...] | Range]]
+"""Payload fields with values, of which a point must have one, and keys of metadata with ranges."""
 
 
 @dataclass(frozen=True)
@@ -153,12 +150,14 @@ class Point:
 
 def document_points(document: IndexedDocument) -> Iterator[Point]:
     """The points of a document."""
+    forms = [(key, form) for key, value in document.metadata.items() for form in forms_of(value)]
     payload: dict[str, object] = {
         "tenant": document.scope.tenant,
         "corpus": document.scope.corpus,
         "doc_id": document.doc_id,
         "version": str(document.number),
-        "meta": [_pair(key, value) for key, value in document.metadata.items()],
+        "meta": [_pair(key, form) for key, form in forms if not isinstance(form, datetime)],
+        VALUES: [_comparable(key, form) for key, form in forms if not isinstance(form, str)],
     }
     passages = document.passages or [dict[str, object]() for _ in document.chunk_ids]
     own = {"title": passages[0]["title"]} if document.passages else {}
@@ -177,14 +176,22 @@ def readable_passage(chunk: Mapping[str, Any]) -> dict[str, object]:
 def filter_conditions(scope: Scope, filters: Filters) -> Conditions:
     """A scope and a user's filters as conditions.
 
-    All metadata is one field: a field for each key would need an index each, and break on odd keys.
+    All metadata is in two fields: a field for each key would need an index each, and break on odd keys.
     """
     found: Conditions = [("tenant", (scope.tenant,)), ("corpus", (scope.corpus,))]
-    for key, values in filters.items():
-        own = ("doc_id", tuple(values)) if key == "doc_id" else ("meta", tuple(_pair(key, v) for v in values))
-        found.append(own)
+    for key, wanted in filters.items():
+        if isinstance(wanted, Range):
+            found.append((key, wanted))
+        elif key == "doc_id":
+            found.append((key, tuple(map(str, wanted.values))))
+        else:
+            found.append(("meta", tuple(_pair(key, value) for value in wanted.values)))
     return found
 
 
-def _pair(key: str, value: str) -> str:
+def _pair(key: str, value: str | float) -> str:
     return json.dumps([key, value], ensure_ascii=False)
+
+
+def _comparable(key: str, value: float | datetime) -> dict[str, object]:
+    return {KEY: key, DATE: value.isoformat()} if isinstance(value, datetime) else {KEY: key, NUMBER: value}

@@ -1,21 +1,25 @@
 """The index on a Qdrant server, through qdrant-client."""
 
-from collections.abc import Sequence
 from math import ceil
+from typing import Any
 
 from qdrant_client import QdrantClient, models
 
 from discorag.config import StoreSettings
 from discorag.schema.document import Scope
 from discorag.schema.errors import ConfigError
+from discorag.schema.metadata import Filters, Range
 from discorag.schema.values import Vectors
 from discorag.store.index import (
     BM25,
+    DATE,
     DENSE,
     DOCUMENT,
+    KEY,
     KEYWORDS,
+    NUMBER,
+    VALUES,
     Conditions,
-    Filters,
     Index,
     IndexedDocument,
     IndexPlace,
@@ -28,7 +32,7 @@ from discorag.store.records import Hit
 from discorag.text.terms import SparseVector
 
 _BATCH = 256  # points in one request
-_FORMAT = 2  # 1: points without what a person can read
+_FORMAT = 3  # 1: points without what a person can read; 2: points whose numbers and dates no range can compare
 
 
 def open_server(place: IndexPlace, *, fresh: bool) -> Index:
@@ -107,6 +111,8 @@ class ServerIndex:
             kind = models.KeywordIndexType.KEYWORD
             index = models.KeywordIndexParams(type=kind, is_tenant=field == "tenant" or None)
             self._client.create_payload_index(self._name, field, index, wait=True)
+        for field, kind in ((NUMBER, models.PayloadSchemaType.FLOAT), (DATE, models.PayloadSchemaType.DATETIME)):
+            self._client.create_payload_index(self._name, f"{VALUES}[].{field}", kind, wait=True)
 
     def apply(self, doc_id: str, document: IndexedDocument | None) -> None:
         """See `discorag.store.index.Index.apply`."""
@@ -198,5 +204,21 @@ def _point(point: Point) -> models.PointStruct:
     return models.PointStruct(id=point.id, vector=vectors, payload=dict(point.payload))
 
 
-def _conditions(where: Conditions | Sequence[tuple[str, tuple[str, ...]]]) -> list[models.Condition]:
-    return [models.FieldCondition(key=field, match=models.MatchAny(any=list(values))) for field, values in where]
+def _conditions(where: Conditions) -> list[models.Condition]:
+    return [
+        _within(field, values)
+        if isinstance(values, Range)
+        else models.FieldCondition(key=field, match=models.MatchAny(any=list(values)))
+        for field, values in where
+    ]
+
+
+def _within(key: str, wanted: Range) -> models.NestedCondition:
+    """The condition that a number or date of a key is within bounds."""
+    field, kind = (DATE, models.DatetimeRange) if wanted.is_of_dates else (NUMBER, models.Range)
+    bounds: dict[str, Any] = dict(wanted.bounds)
+    own: list[models.Condition] = [
+        models.FieldCondition(key=KEY, match=models.MatchValue(value=key)),
+        models.FieldCondition(key=field, range=kind(**bounds)),
+    ]
+    return models.NestedCondition(nested=models.Nested(key=VALUES, filter=models.Filter(must=own)))

@@ -1,15 +1,15 @@
 """What the store takes and returns, and checks of what it takes."""
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator, SkipValidation
 
 from discorag.schema.document import Document
 from discorag.schema.errors import InvariantError
+from discorag.schema.metadata import Filters, read_filters
 from discorag.schema.retrieval_tree import RetrievalTree
 from discorag.schema.values import Vectors
 
@@ -40,6 +40,7 @@ class Manifest(BaseModel, frozen=True):
     text_hash: str = ""
     file_hash: str = ""
     file_bytes: int = 0
+    unread: dict[str, int] = {}
 
 
 class Corpus(BaseModel, frozen=True):
@@ -70,14 +71,14 @@ class SearchQuery(BaseModel, frozen=True, arbitrary_types_allowed=True):
         text: The query itself, for BM25; used by ``hybrid`` only.
         retrieval: ``dense``, or ``hybrid``: dense and BM25 fused by reciprocal ranks, k = 60.
         top_k: Number of hits wanted, at least 1.
-        filters: Metadata key -> accepted values; all keys must match. ``doc_id`` filters by document.
+        filters: What metadata must be; ``doc_id`` filters by document. Raises `InputError` as `read_filters`.
     """
 
     vector: Vectors
     text: str = ""
     retrieval: Retrieval = "dense"
     top_k: int = 10
-    filters: Mapping[str, Sequence[str]] = {}
+    filters: Annotated[Filters, BeforeValidator(read_filters), SkipValidation] = {}
 
 
 def check_vectors(vectors: Vectors, count: int, dimension: int, uri: str) -> None:

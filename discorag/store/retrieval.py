@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 from discorag.models.protocol import TokenCounter
 from discorag.schema.document import Chunk, Scope
 from discorag.schema.errors import EmptyCorpusError, QueryError
+from discorag.schema.metadata import AnyOf, Filters, accepts
 from discorag.schema.values import amount
 from discorag.store.records import Hit
 from discorag.store.search import find_enough
@@ -85,7 +86,7 @@ def distinct_chunks(
 
 
 def everything(
-    store: Store, scope: Scope, filters: Mapping[str, Sequence[str]], *, counter: TokenCounter, room: int | None = None
+    store: Store, scope: Scope, filters: Filters, *, counter: TokenCounter, room: int | None = None
 ) -> tuple[Distinct[Hit], bool]:
     """Every chunk of the scope's documents, each with score 0, and whether some are left out. Blocks.
 
@@ -95,13 +96,14 @@ def everything(
     Raises:
         NotFoundError: The filter ``doc_id`` names a document that is not stored.
     """
-    rest = {key: set(values) for key, values in filters.items() if key != "doc_id"}
-    ids = list(dict.fromkeys(filters.get("doc_id") or [m.doc_id for m in store.manifests(scope)]))
+    named, tells_apart = filters.get("doc_id"), filters.keys() - {"doc_id"}
+    wanted = map(str, named.values) if isinstance(named, AnyOf) else (m.doc_id for m in store.manifests(scope))
+    ids = list(dict.fromkeys(wanted))
     every = Distinct(ids, {})
-    own = every if rest else distinct(store, scope, lambda n: [(i, i) for i in ids[:n]], len(ids) or 1)
+    own = every if tells_apart else distinct(store, scope, lambda n: [(i, i) for i in ids[:n]], len(ids) or 1)
     hits: list[Hit] = []
     for chunk in (c for doc_id in own.best for c in store.chunks_of(scope, doc_id)):
-        if any(chunk.metadata.get(key) not in accepted for key, accepted in rest.items()):
+        if not accepts(filters, chunk.metadata, chunk.doc_id):
             continue
         if room is not None:
             room -= len(counter.token_offsets([chunk.text])[0])

@@ -12,11 +12,12 @@ from sqlalchemy import func, select
 
 from discorag.schema.document import Scope
 from discorag.schema.errors import StoreDamagedError, StoreError
+from discorag.schema.metadata import Filters, accepts
 from discorag.schema.values import Vectors
 from discorag.store import tables
 from discorag.store.database import Database, is_in
 from discorag.store.documents import indexed_documents
-from discorag.store.index import DENSE, DOCUMENT, Filters, IndexedDocument, Searcher
+from discorag.store.index import DENSE, DOCUMENT, IndexedDocument, Searcher
 from discorag.store.records import Hit, SearchQuery
 from discorag.store.tables import DAMAGED
 from discorag.text.terms import SparseVector, sparse_query
@@ -148,7 +149,7 @@ class _Corpus:
 
     def matching(self, filters: Filters) -> NDArray[np.bool_]:
         """Whether each document matches."""
-        return np.array([d.matches(filters) for d in self.documents.values()], np.bool_)
+        return np.array([accepts(filters, d.metadata, d.doc_id) for d in self.documents.values()], np.bool_)
 
     def bm25(self, query: SparseVector) -> NDArray[np.float32]:
         """The score of every chunk: the sum over the query's terms of inverse document frequency times weight."""

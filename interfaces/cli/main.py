@@ -34,6 +34,7 @@ from interfaces.audit import identify_documents
 from interfaces.cli import on_ray
 from interfaces.cli.batch import Reply, answer_file
 from interfaces.cli.cli_help import COMMANDS, new_app
+from interfaces.cli.filters import parse_filters
 from interfaces.cli.maintenance import backup, check, models, reindex, restore
 from interfaces.cli.present import (
     AsJson,
@@ -121,6 +122,12 @@ def ask(
     corpus: Corpus = None,
     retriever: Annotated[str | None, option(AnswerOptions, "retriever")] = None,
     assignments: Assignments = None,
+    filters: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--filter", help="Use only documents whose metadata say so: kind=trial, 'year>=2020'; repeatable."
+        ),
+    ] = None,
     baseline: Annotated[
         str | None, typer.Option(help="Answer by a baseline of the Disco-RAG paper, e.g. markers.")
     ] = None,
@@ -141,14 +148,22 @@ def ask(
     chosen = {"retriever": retriever} if retriever else {}
     options = chosen | ({"strict": True} if strict else {}) | _options(assignments) | {"baseline": baseline}
     if explain:
-        ignored = {"--graph": show_graph, "--plan": show_plan, "--ledger": show_ledger, "--batch": batch}
+        ignored = {
+            "--graph": show_graph,
+            "--plan": show_plan,
+            "--ledger": show_ledger,
+            "--batch": batch,
+            "--filter": filters,
+        }
         _refuse_with_explain([flag for flag, is_given in ignored.items() if is_given])
         return _explain(options, llm, as_json=as_json)
     if batch or question is None:
+        if filters:
+            raise InputError("--filter is for one question.", hint='In a file: {"question": "...", "filters": {...}}.')
         return _ask_batch(question, batch, replies, options, corpus, llm, engine)
     with _pipeline(llm) as rag:
         options |= _scope(rag, corpus).model_dump()
-        result = asyncio.run(follow(rag.astream(question, **options)))
+        result = asyncio.run(follow(rag.astream(question, filters=parse_filters(filters or []), **options)))
     if as_json:
         print_json(result)
     else:
@@ -270,6 +285,8 @@ def audit(
                 note = name_and_note(one_line(outcome.uri, 200), one_line(outcome.note, 400))
                 err.print(Text(f"{outcome.status.value.capitalize()}: {note}"), soft_wrap=True)
                 unread += outcome.status is Status.FAILED
+            if result.unread:
+                err.print(Text(result.unread), soft_wrap=True)
         with Bar("Audit") as bar:
             report = rag.audit(corpus=name, against=other, progress=bar.show)
     report = report.since(since.date()) if since else report

@@ -21,7 +21,7 @@ from discorag.ingest.survey import Status
 from discorag.options import Resolved
 from discorag.schema.errors import InputError, Usage
 from discorag.schema.ledger import Ledger
-from discorag.schema.values import amount
+from discorag.schema.values import amount, list_amounts
 from discorag.store.records import Corpus, Manifest
 from discorag.text.escaping import one_line
 from interfaces.cli.batch import Reply
@@ -107,7 +107,7 @@ def _section(title: str, content: RenderableType, *, is_numbered: bool) -> Rende
 
 
 def ingest_summary(result: IngestResult) -> RenderableType:
-    """Documents by status, and why any failed, were skipped or are duplicates."""
+    """Documents by status, why any failed, were skipped or are duplicates, and what could not be read of them."""
     counts = Counter(o.status for o in result.outcomes)
     chunks = sum(o.chunks for o in result.outcomes)
     line = ", ".join(f"{n} {status}" for status, n in counts.items()) or "nothing to do"
@@ -115,6 +115,7 @@ def ingest_summary(result: IngestResult) -> RenderableType:
     return Group(
         Text(f"{line}; {amount(chunks, 'chunks')} stored"),
         *(Text(f"  {o.status} {name_and_note(one_line(o.uri, 200), one_line(o.note, 400))}") for o in noted),
+        *([Text(result.unread)] if result.unread else []),
     )
 
 
@@ -195,10 +196,12 @@ def status_table(
     documents: Sequence[tuple[str, Manifest, DocumentIdentity]], *, encoder: str, model: str | None
 ) -> RenderableType:
     """A row for each document, with whom and what time it speaks for; below them the models in use."""
-    table = plain_table("id", "title", "chunks", "file", "corpus")
+    is_incomplete = any(m.unread for _, m, _ in documents)
+    table = plain_table("id", "title", "chunks", "file", "corpus", *(["not read"] if is_incomplete else []))
     for corpus, m, identity in documents:
         title = f"{m.title} ({identity})" if str(identity) else m.title
         cells = (m.doc_id[:8], title, str(m.chunks), Path(m.uri).name, corpus)
-        table.add_row(*(Text(one_line(cell)) for cell in cells))
+        unread = [list_amounts(m.unread)] if m.unread else []
+        table.add_row(*(Text(one_line(cell)) for cell in (*cells, *unread)))
     held = f"{amount(len(documents), 'documents')}, {amount(sum(m.chunks for _, m, _ in documents), 'chunks')}"
     return Group(table, Text(one_line(f"{held}. Encoder: {encoder}. LLM: {model or 'none (local engines)'}.", None)))

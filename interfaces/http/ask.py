@@ -18,6 +18,7 @@ from discorag.generation.views import answer_markdown
 from discorag.models.protocol import Message
 from discorag.options import AnswerOptions
 from discorag.schema.errors import InputError, StoreError
+from discorag.schema.metadata import FILTERS, GivenFilters
 from discorag.store.conversations import Thread, Turn
 from discorag.text.escaping import markdown
 from interfaces.http.access import Principal
@@ -33,8 +34,6 @@ CLIENT_CLOSED = 499
 """Status of a request whose client left, for the log."""
 
 _Key = Annotated[str, Field(min_length=1, max_length=100)]
-_Accepted = Annotated[list[Annotated[str, Field(max_length=1000)]], Field(max_length=100)]
-Filters = dict[_Key, _Accepted]
 
 
 _EVENT = {"type": "object", "properties": {"event": {"type": "string"}, "data": {"type": "string"}}}
@@ -52,7 +51,7 @@ class AskRequest(BaseModel, extra="forbid"):
     query: str = Field(min_length=1, max_length=4000, description="The question.")
     instruction: str = Field(default="", max_length=4000, description="How to answer; it is not searched for.")
     corpus: BodyCorpus = None
-    filters: Filters = Field(default={}, max_length=20, description="Metadata key -> accepted values.")
+    filters: GivenFilters = Field(default={}, max_length=20, description=FILTERS)
     switches: Options = Options()
     thread: UUID | None = Field(
         default=None,

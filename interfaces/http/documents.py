@@ -17,7 +17,7 @@ from pydantic.json_schema import SkipJsonSchema
 from discorag.config import NAMELESS
 from discorag.discourse.formats import MEDIA_TYPES, write_trees
 from discorag.ingest.loaders import SUFFIXES, bytes_of
-from discorag.ingest.survey import DocumentOutcome, Status
+from discorag.ingest.survey import DocumentOutcome, Status, unread_summary
 from discorag.schema.document import Chunk, Markup, Scope
 from discorag.schema.errors import DiscoRagError, InputError, NotFoundError
 from discorag.store.records import Manifest
@@ -60,7 +60,8 @@ class Session(BaseModel):
 class DocumentText(BaseModel):
     """A document's canonical text. ``pages``: where each page of a paged source starts in it, in characters.
 
-    ``markup``: how much of the text is Markdown.
+    ``markup``: how much of the text is Markdown. ``unread``: how many of each kind of thing
+    the file holds that the text does not.
     """
 
     doc_id: str
@@ -68,6 +69,7 @@ class DocumentText(BaseModel):
     text: str
     markup: Markup
     pages: tuple[int, ...]
+    unread: dict[str, int]
 
 
 @cache
@@ -116,7 +118,7 @@ async def text(who: Reader, served: Served, doc_id: UUID, corpus: Corpus = None)
     scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
     found = await asyncio.to_thread(served.rag.backends.store.document, scope, str(doc_id))
     log_access("read", who, corpus=scope.corpus, documents=[str(doc_id)])
-    same = found.model_dump(include={"title", "text", "pages"})
+    same = found.model_dump(include={"title", "text", "pages", "unread"})
     return DocumentText(doc_id=str(doc_id), markup=found.markup, **same)
 
 
@@ -196,19 +198,24 @@ async def trees(
 
 
 class Progress(BaseModel):
-    """A job with its number of files, and how many of them are settled and have failed."""
+    """A job with its number of files, and how many of them are settled and have failed.
+
+    ``unread`` is a sentence on what could not be read of the files; empty if all was read.
+    """
 
     job: Job
     settled: int
     failed: int
     total: int
+    unread: str = ""
 
     @classmethod
     def of(cls, job: Job) -> Self:
         """The progress of a job."""
         settled = [f for f in job.files if f.status is not None]
         failed = sum(f.status is Status.FAILED for f in settled)
-        return cls(job=job, settled=len(settled), failed=failed, total=len(job.files))
+        unread = unread_summary(file.unread for file in job.files)
+        return cls(job=job, settled=len(settled), failed=failed, total=len(job.files), unread=unread)
 
 
 @router.post("/ingest", status_code=status.HTTP_202_ACCEPTED, responses=error_responses(415, 507))

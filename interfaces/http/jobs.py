@@ -185,12 +185,16 @@ class JobStatus(StrEnum):
 
 
 class JobFile(BaseModel, frozen=True):
-    """One file of a job; ``status`` is None until it was read, ``note`` says why it failed."""
+    """One file of a job; ``status`` is None until it was read, ``note`` says why it failed.
+
+    ``unread`` counts by kind what the file holds that could not be read.
+    """
 
     name: str
     status: Status | None = None
     chunks: int = 0
     note: str = ""
+    unread: dict[str, int] = {}
 
 
 class Job(BaseModel, frozen=True):
@@ -404,7 +408,7 @@ class Jobs:
             _log.error("failed", job=job.id, exc_info=error)
             note = "Something went wrong; the server's log has it under the job's id."
             return file.model_copy(update={"status": Status.FAILED, "note": note})
-        return file.model_copy(update=outcome.model_dump(include={"status", "chunks", "note"}))
+        return file.model_copy(update=outcome.model_dump(include={"status", "chunks", "note", "unread"}))
 
     async def _change(self, job_id: str, scope: Scope, edit: Callable[[Job], Job | None]) -> None:
         """Change a stored job, unless ``edit`` returns None."""

@@ -9,6 +9,7 @@ from pydantic import BaseModel, Field
 from discorag.conflicts.verdicts import Finding
 from discorag.generation.views import answer_markdown
 from discorag.schema.ledger import Failure
+from discorag.schema.values import Region
 from discorag.text.escaping import markdown
 from interfaces.audit import AuditReport
 from interfaces.results import AskResult, NumberedAnswer
@@ -25,6 +26,7 @@ class Hit(BaseModel):
     start: int = Field(description=_SPAN)
     end: int = Field(description=_SPAN)
     page: int | None = Field(default=None, description="Its page, where the document has pages.")
+    regions: list[Region] = Field(default=[], description="The boxes of its lines on the pages of a PDF.")
     text: str
     headings: list[str] = Field(description="The headings above it, outermost first.")
     score: float = Field(description="Higher is better; not comparable between questions.")

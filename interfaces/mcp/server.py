@@ -22,6 +22,7 @@ from discorag.options import DEFAULT_RETRIEVER, RetrieverName
 from discorag.retrieval.registry import tree_retriever
 from discorag.schema.document import Scope
 from discorag.schema.errors import DiscoRagError, InputError
+from discorag.schema.metadata import FILTERS, GivenFilters
 from discorag.text.escaping import one_line
 from interfaces.audit import AuditReport
 from interfaces.background import end_task
@@ -35,6 +36,8 @@ MOST = 10**9
 Corpus = Annotated[str | None, Field(max_length=200, description="Named set of documents. None: as configured.")]
 Question = Annotated[str, Field(min_length=1, max_length=4000, description="The question, self-contained.")]
 DocId = Annotated[str, Field(max_length=100, description="The document's id, as list_documents and search give it.")]
+Given = Annotated[GivenFilters, Field(max_length=20, description=FILTERS)]
+_ALL: dict[str, Any] = {}
 Retriever = Annotated[RetrieverName, Field(description="How evidence is found; the default is a good one.")]
 _ABOUT = (
     "Answers from the user's documents whose every sentence is traced to its sources, with the disagreements between "
@@ -100,6 +103,7 @@ class Server(MCPServer, ABC):
         question: Question,
         instruction: Annotated[str, Field(max_length=4000, description="How to answer; not searched for.")] = "",
         corpus: Corpus = None,
+        filters: Given = _ALL,
         retriever: Retriever = DEFAULT_RETRIEVER,
     ) -> Annotated[CallToolResult, results.AnswerOutput]:
         """Answer a question from the stored documents.
@@ -107,7 +111,7 @@ class Server(MCPServer, ABC):
         Every sentence names its sources, exact to the character; one with a value, name or quotation that is in none of
         them is marked "check". Disagreements between sources are listed. To read passages yourself, use search.
         """
-        switches: dict[str, Any] = {"instruction": instruction}
+        switches: dict[str, Any] = {"instruction": instruction, "filters": filters}
         if retriever != DEFAULT_RETRIEVER:  # else the preset chooses
             switches["retriever"] = retriever
         caller, scope = await self._caller(ctx, corpus)
@@ -134,12 +138,15 @@ class Server(MCPServer, ABC):
         question: Question,
         limit: Annotated[int, Field(ge=1, le=100, description="Most passages to return.")] = 10,
         corpus: Corpus = None,
+        filters: Given = _ALL,
         retriever: Retriever = DEFAULT_RETRIEVER,
     ) -> results.Hits:
         """Find the passages of the stored documents that bear on a question, without answering it."""
         caller, scope = await self._caller(ctx, corpus)
         over_chunks = {"top_k": limit} if tree_retriever(retriever) is None else {}
-        finder = DiscoRetriever(rag=caller.rag, retriever=retriever, **over_chunks, **scope.model_dump())
+        finder = DiscoRetriever(
+            rag=caller.rag, retriever=retriever, filters=filters, **over_chunks, **scope.model_dump()
+        )
 
         async def run() -> results.Hits:
             async with caller.question():

@@ -196,5 +196,7 @@ def audit_sarif(report: AuditReport) -> dict[str, Any]:
 
 def _location(uris: dict[str, str], side: Side) -> dict[str, Any]:
     length = side.span.end - side.span.start
-    region = {"charOffset": side.span.start, "charLength": length, "snippet": {"text": side.quote}}
+    region: dict[str, Any] = {"charOffset": side.span.start, "charLength": length, "snippet": {"text": side.quote}}
+    if side.regions:
+        region["properties"] = {"regions": [box.model_dump() for box in side.regions]}
     return {"physicalLocation": {"artifactLocation": {"uri": uris[side.doc_id]}, "region": region}}

@@ -16,6 +16,7 @@ from nodes.answer.review import check_review
 from nodes.answer.routes import has_model_failed
 from nodes.context import AnswerContext, answer_context, given_context
 from nodes.given import input_of, started_with
+from nodes.inputs import filters_of
 from nodes.stage import Stage, is_out_of_reach
 from nodes.state import AnswerState, Json, Route, fresh_answer
 
@@ -28,6 +29,7 @@ async def prepare(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
 
     Raises:
         QueryError: The query is empty, or the input has none.
+        InputError: A filter cannot be used.
         ModelError: The language model failed, and the options are strict.
     """
     query: Any = state.get("query")  # a client of Studio may send anything
@@ -36,6 +38,7 @@ async def prepare(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
         raise QueryError("The input has no text under 'query'.", hint=hint)
     is_again = has_model_failed(state)
     new: AnswerState = {**(state if is_again else input_of(state)), "model_failed": is_again}
+    filters_of(new)  # wrong ones are an error before anything is spent
     given = given_context(new, runtime)
     check_review(given)
     context, stage = await answer_context(new, runtime), Stage("prepare")

@@ -12,12 +12,13 @@ from discorag.retrieval.search import passages_with, search_chunks, search_trees
 from discorag.retrieval.width import CANDIDATES, EARLIER
 from discorag.schema.document import Chunk
 from discorag.schema.errors import InputError, ReadOnlyStoreError
+from discorag.schema.metadata import accepts
 from discorag.schema.values import Span
 from discorag.store.records import Hit
 from discorag.store.retrieval import Distinct, everything, nothing_in
 from nodes.answer.rerank import is_cut
 from nodes.context import AnswerContext, EvidenceCache, answer_context
-from nodes.inputs import question_of
+from nodes.inputs import filters_of, question_of
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
 
@@ -45,7 +46,7 @@ async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerCont
     retriever, parser = tree_retriever(context.retriever), backends.parser_name(context.parser)
     tools = await asyncio.to_thread(backends.tree_tools, parser)
     assert retriever is not None  # `prepare` chose this node
-    question, filters = question_of(state), state.get("filters") or {}
+    question, filters = question_of(state), filters_of(state)
     try:
         search = await search_trees(retriever, tools, backends.store, scope, question, filters, options)
     except ReadOnlyStoreError as error:
@@ -70,7 +71,7 @@ async def read_all(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     context, stage = await answer_context(state, runtime), Stage("retrieve")
     backends, scope = await context.open_backends(), await context.scope()
     counter, room = backends.encoder.tokens, await context.room(backends)
-    filters = state.get("filters") or {}
+    filters = filters_of(state)
     every, has_more = await asyncio.to_thread(everything, backends.store, scope, filters, counter=counter, room=room)
     if has_more:
         stage.failed(
@@ -84,7 +85,7 @@ async def find_chunks(
     question: str, state: AnswerState, context: AnswerContext, wanted: int
 ) -> tuple[Distinct[Hit], dict[str, Chunk]]:
     """The best chunks for a question, as many as ``wanted``, with the other options of this run."""
-    backends, scope, filters = await context.open_backends(), await context.scope(), state.get("filters") or {}
+    backends, scope, filters = await context.open_backends(), await context.scope(), filters_of(state)
     return await search_chunks(
         backends.store, backends.encoder, scope, question, context.retriever, top_k=wanted, filters=filters
     )
@@ -107,8 +108,8 @@ async def _cited_before(state: AnswerState, context: AnswerContext) -> list[Chun
     store, scope, ids = (await context.open_backends()).store, await context.scope(), state.get("earlier", [])
     known = await asyncio.to_thread(store.known_chunks, scope, ids)
     chunks = await asyncio.to_thread(store.chunks, scope, [i for i in ids if i in known][:EARLIER])
-    filters = (state.get("filters") or {}).items()
-    return [c for c in chunks if all({**c.metadata, "doc_id": c.doc_id}.get(key) in values for key, values in filters)]
+    filters = filters_of(state)
+    return [chunk for chunk in chunks if accepts(filters, chunk.metadata, chunk.doc_id)]
 
 
 async def _finish(

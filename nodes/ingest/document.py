@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 from langgraph.config import get_stream_writer
 
@@ -73,9 +74,9 @@ class Run:
         """Add a step to the ledger."""
         self.ledger.append(record.model_dump(mode="json"))
 
-    def settle(self, status: Status, *, chunks: int = 0, note: str = "") -> None:
-        """Say what became of the document, now and in the result."""
-        outcome = DocumentOutcome(uri=self.uri, status=status, chunks=chunks, note=note).model_dump(mode="json")
+    def settle(self, status: Status, **more: Any) -> None:
+        """Say what became of the document, now and in the result; ``more``: further fields of the outcome."""
+        outcome = DocumentOutcome(uri=self.uri, status=status, **more).model_dump(mode="json")
         self.outcomes.append(outcome)
         get_stream_writer()({"event": "document", **outcome})
 
@@ -104,7 +105,7 @@ async def store_document(run: Run) -> str:
         key = fingerprint(document.content_hash, versions)
         stored = await asyncio.to_thread(backends.store.manifest, run.scope, doc_id)
     if stored and stored.fingerprint == key and not run.context.refresh:
-        run.settle(Status.UNCHANGED)
+        run.settle(Status.UNCHANGED, unread=document.unread)
         return doc_id
     with run.step("structure", InputError):  # each sentence costs time and memory, however short
         hierarchy = await asyncio.to_thread(build_hierarchy, document, reading.max_sentences)
@@ -138,6 +139,7 @@ async def store_document(run: Run) -> str:
         versions=versions,
         chunks=len(chunks),
         written=datetime.now(UTC).replace(microsecond=0),
+        unread=document.unread,
     )
     with run.step("upsert", StoreError):
         try:
@@ -149,7 +151,8 @@ async def store_document(run: Run) -> str:
             raise StoreError(f"{document.title} could not be stored: {error}.", hint=hint) from error
         warning = await asyncio.to_thread(language_warning, document.text, [backends.encoder.version])
     note = " ".join(filter(None, (reading_note(document), warning)))
-    run.settle(Status.REPLACED if stored else Status.ADDED, chunks=len(chunks), note=note)
+    status = Status.REPLACED if stored else Status.ADDED
+    run.settle(status, chunks=len(chunks), note=note, unread=document.unread)
     return doc_id
 
 

@@ -10,8 +10,10 @@ from fpdf import FPDF
 from fpdf.enums import AccessPermission
 
 from discorag.ingest.convert.converted import Converted
+from discorag.ingest.convert.glyphs import Box
+from discorag.ingest.convert.joining import join_pages
+from discorag.ingest.convert.page import Paragraph
 from discorag.ingest.convert.pdf import from_pdf
-from discorag.ingest.convert.unwrap import join_pages
 from discorag.schema.errors import DecodingError, InputError
 
 PATH = Path("paper.pdf")
@@ -228,5 +230,6 @@ def test_a_grid_is_a_table_unless_its_rules_cross_too_often(rules: int, is_table
 
 def test_a_word_without_an_end_is_joined_in_linear_time() -> None:
     long = "x" * 200_000
-    text, _ = join_pages([f"{long} ob\x02servatory well-known \x02 pre\x02War well\x02known"])
-    assert text == f"{long} observatory well-known - pre-War well-known"
+    text = f"\x01{long} ob\x02servatory well-known \x02 pre\x02War well\x02known"
+    made = join_pages([[Paragraph(text, [Box(0, 0, 9, 9)], 9)]])
+    assert made.text == f"{long} observatory well-known - pre-War well-known"

@@ -1,8 +1,11 @@
 """What every converter returns, and what they share."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+
+from discorag.schema.metadata import Value
+from discorag.schema.values import PageLine
 
 # At the start of a line these would make a heading, a fence, a quotation or a rule of what the source says in words.
 _MARKUP = re.compile(r"^([^\S\n]*)(?=#{1,6}(?:\s|$)|```|~~~|>|[-=]+[^\S\n]*$)", re.MULTILINE)
@@ -18,6 +21,7 @@ class Converted:
         text: Canonical text.
         title: What the file calls itself; empty if it does not say.
         pages: Where each page, slide or sheet starts in ``text``; empty for formats without them.
+        lines: The lines of a PDF's pages with their boxes, in text order.
         metadata: What the file says of itself, and its encoding where that was assumed.
         unread: How many of each kind of thing the file holds that ``text`` does not: ``{"image": 2, "equation": 1}``.
     """
@@ -25,7 +29,8 @@ class Converted:
     text: str
     title: str = ""
     pages: tuple[int, ...] = ()
-    metadata: dict[str, str] = field(default_factory=dict[str, str])
+    lines: tuple[PageLine, ...] = ()
+    metadata: Mapping[str, Value] = field(default_factory=dict[str, Value])
     unread: dict[str, int] = field(default_factory=dict[str, int])
 
 

@@ -70,8 +70,8 @@ def _chapter(parts: Mapping[str, bytes], name: str, heading: str, path: Path) ->
         return parts.get(_resolve(name, href), b"").decode("utf-8", "replace")
 
     page = html.from_html(parts[name], path, read_linked=read_linked)
-    is_headed = not page.text or not heading or _HEADING.search(page.text)
-    return page if is_headed else replace(page, text=f"# {heading}\n\n{page.text}")
+    has_heading = not page.text or not heading or _HEADING.search(page.text)
+    return page if has_heading else replace(page, text=f"# {heading}\n\n{page.text}")
 
 
 def _resolve(base: str, href: str) -> str:

@@ -1,11 +1,14 @@
 """Which converter reads which files."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from discorag.ingest.convert import delimited, docx, epub, html, pdf, pptx, xlsx
 from discorag.ingest.convert.archive import unpack
 from discorag.ingest.convert.converted import Converted
+from discorag.ingest.convert.unread import in_office_file
 from discorag.schema.errors import DecodingError, DiscoRagError, InputError
 
 _PLAIN: Mapping[str, tuple[Callable[[bytes, Path], Converted], tuple[str, ...]]] = {
@@ -35,7 +38,9 @@ def convert(data: bytes, path: Path, *, max_bytes: int) -> Converted:
         return _PLAIN[suffix][0](data, path)
     name, read, _ = _PACKED[suffix]
     try:
-        return read(unpack(data, path, max_bytes), path)
+        parts = unpack(data, path, max_bytes)
+        file = read(parts, path)
+        return replace(file, unread=dict(Counter(file.unread) + Counter(in_office_file(parts))))
     except (DiscoRagError, MemoryError):
         raise
     except Exception as error:  # zipfile and the libraries raise whatever they meet

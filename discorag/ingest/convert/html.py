@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -22,6 +23,7 @@ from discorag.ingest.convert.marks import STRUCK, write_marks
 from discorag.ingest.convert.notes import write_notes
 from discorag.ingest.convert.numbers import LABEL, number_items, take_labels
 from discorag.ingest.convert.tables import Cell, Table, table_markdown
+from discorag.ingest.convert.unread import in_page
 from discorag.schema.errors import DecodingError
 
 if TYPE_CHECKING:
@@ -159,7 +161,9 @@ def from_html(data: bytes, path: Path, *, read_linked: Callable[[str], str] = la
         tag.decompose()
     title = soup.select_one("head > title, h1")
     name = " ".join(title.get_text(" ").split()) if title else ""
-    return _converted(soup, path, name)
+    unread = in_page(soup)
+    made = _converted(soup, path, name)
+    return replace(made, unread=dict(Counter(unread) + Counter(made.unread)))
 
 
 def from_markup(html: str, path: Path) -> Converted:

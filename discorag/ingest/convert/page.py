@@ -1,138 +1,172 @@
-"""A PDF page from its glyphs: lines in the file's order, tables where a grid of rules encloses them."""
+"""A PDF page from its glyphs: paragraphs in the order in which they are read, tables where rules enclose cells."""
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator
-from itertools import groupby
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
 from statistics import median
-from typing import NamedTuple
 
-from discorag.ingest.convert.tables import table_markdown, table_of
-from discorag.ingest.convert.unwrap import HYPHEN, Line, paragraphs, unwrap
+from discorag.ingest.convert.columns import Stretch, reading_order
+from discorag.ingest.convert.forms import END_OF_FIELD
+from discorag.ingest.convert.glyphs import Box, Glyph
+from discorag.ingest.convert.tables import Cell
+from discorag.ingest.convert.unwrap import Line, paragraphs, unwrap, without_marks
 
+Grid = list[Box]
+"""The cells of a table, as its rules enclose them."""
+Key = tuple[int, int]
+"""A cell: its grid, and its place there."""
 
-class Box(NamedTuple):
-    """A rectangle in points, from the page's lower left corner."""
-
-    left: float
-    bottom: float
-    right: float
-    top: float
-
-    def turned(self, degrees: int) -> Box:
-        """The box on a page that is shown turned clockwise by 0, 90, 180 or 270 degrees."""
-        left, bottom, right, top = self
-        for _ in range(degrees // 90):
-            left, bottom, right, top = bottom, -right, top, -left
-        return Box(left, bottom, right, top)
-
-    def holds(self, other: Box) -> bool:
-        """Whether the middle of ``other`` lies inside."""
-        x, y = (other.left + other.right) / 2, (other.bottom + other.top) / 2
-        return self.left <= x <= self.right and self.bottom <= y <= self.top
+BULLETS = "•●▪◦‣▶►▸➢➤❖∙\uf0b7\uf0a7\uf0d8"  # the last three are those of Word's symbol fonts
+_BULLET = re.compile(rf"[{BULLETS}]\s*")
 
 
-class Glyph(NamedTuple):
-    """One character; white space has no box."""
+@dataclass(frozen=True)
+class Paragraph:
+    """Text with a `MARK` at the start of each line, and the boxes of these lines."""
 
-    char: str
-    box: Box | None
-
-
-Grid = list[list[Box | None]]
-"""The cells of a table, row by row; None where a cell is part of its neighbour."""
+    text: str
+    boxes: list[Box]
+    height: float
 
 
-Key = tuple[int, int, int]
-"""A cell: its grid, row and column."""
+@dataclass(frozen=True)
+class PageTable:
+    """A ruled table, or what goes on with that of the page before.
+
+    Args:
+        rows: Its cells, as in `discorag.ingest.convert.tables.Table`.
+        boxes: The box of each row.
+        edges: Where its columns begin and end.
+        plain: The same as text, if it is too small to be a table unless it goes on with another.
+    """
+
+    rows: list[list[Cell]]
+    boxes: list[Box]
+    edges: tuple[float, ...]
+    plain: list[Paragraph] | None
 
 
-def page_text(glyphs: Iterable[Glyph], grids: list[Grid]) -> str:
-    """The page as Markdown: each table once, at its first glyph; everything else in paragraphs.
+Part = Paragraph | PageTable
 
-    Glyphs are in the file's order. Grids of one row or column, or with less than half of their cells filled, are not
-    tables.
+
+def page_parts(glyphs: Iterable[Glyph], grids: Sequence[Grid]) -> list[Part]:
+    """The parts of a page: each table once, at its first glyph; everything else in paragraphs.
+
+    Glyphs are in the file's order. Grids of one column, or with less than half of their cells filled, are not tables.
     """
     placed = list(_place(glyphs, grids))
     inside: dict[Key, list[Glyph]] = defaultdict(list)
     for glyph, cell in placed:
         if cell:
             inside[cell].append(glyph)
-    tables = {i: rows for i, grid in enumerate(grids) if _is_table(rows := _rows(inside, i, grid))}
-    parts: list[str] = []
+    tables = {i: table for i, grid in enumerate(grids) if (table := _table(inside, i, grid))}
+    parts: list[Part] = []
     shown: set[int] = set()
-    for table, group in groupby(placed, key=lambda place: place[1][0] if place[1] and place[1][0] in tables else None):
-        if table is None:
-            lines = list(_lines(glyph for glyph, _ in group))
-            parts += [unwrap(p) for p in paragraphs(lines)]
-        elif table not in shown:
-            parts.append(table_markdown(table_of(tables[table])))
-            shown.add(table)
-    return "\n\n".join(parts)
+    for key, group in groupby(placed, key=lambda place: place[1][0] if place[1] and place[1][0] in tables else None):
+        if key is None:
+            parts += _paragraphs(glyph for glyph, _ in group)
+        elif key not in shown:
+            parts.append(tables[key])
+            shown.add(key)
+    return parts
 
 
-def _place(glyphs: Iterable[Glyph], grids: list[Grid]) -> Iterator[tuple[Glyph, Key | None]]:
-    """Each glyph with its cell; white space belongs to the glyph before it."""
-    rows = [
-        {(g, r, c): cell for c, cell in enumerate(row) if cell}
-        for g, grid in enumerate(grids)
-        for r, row in enumerate(grid)
+def _paragraphs(glyphs: Iterable[Glyph]) -> list[Paragraph]:
+    return [
+        Paragraph(unwrap(lines), [line.box for line in lines], median(line.height for line in lines))
+        for lines in paragraphs(list(_lines(glyphs)))
     ]
-    framed = [(_around(row.values()), row) for row in rows if row]
+
+
+def _place(glyphs: Iterable[Glyph], grids: Sequence[Grid]) -> Iterator[tuple[Glyph, Key | None]]:
+    """Each glyph with its cell; white space belongs to the glyph before it."""
+    framed = [(_around(grid), [((g, c), cell) for c, cell in enumerate(grid)]) for g, grid in enumerate(grids) if grid]
     last: tuple[Key, Box] | None = None
     for glyph in glyphs:
         box = glyph.box
         if box and not (last and last[1].holds(box)):
-            near = (found for frame, row in framed if frame.holds(box) for found in row.items())
+            near = (found for frame, cells in framed if frame.holds(box) for found in cells)
             last = next((found for found in near if found[1].holds(box)), None)
         yield glyph, last[0] if last else None
 
 
-def _around(cells: Collection[Box]) -> Box:
+def _around(boxes: Collection[Box]) -> Box:
     return Box(
-        min(cell.left for cell in cells),
-        min(cell.bottom for cell in cells),
-        max(cell.right for cell in cells),
-        max(cell.top for cell in cells),
+        min(box.left for box in boxes),
+        min(box.bottom for box in boxes),
+        max(box.right for box in boxes),
+        max(box.top for box in boxes),
     )
 
 
-def _rows(inside: dict[Key, list[Glyph]], number: int, grid: Grid) -> list[list[str]]:
-    width = max(map(len, grid), default=0)
-    return [[unwrap(list(_lines(inside.get((number, r, c), [])))) for c in range(width)] for r in range(len(grid))]
-
-
-def _is_table(rows: list[list[str]]) -> bool:
-    cells = [cell for row in rows for cell in row]
-    return len(rows) > 1 and len(rows[0]) > 1 and 2 * sum(map(bool, cells)) >= len(cells)
+def _table(inside: dict[Key, list[Glyph]], number: int, grid: Grid) -> PageTable | None:
+    """The table in a grid; None if the grid holds no table."""
+    xs = sorted({round(x, 1) for box in grid for x in (box.left, box.right)})
+    ys = sorted({round(y, 1) for box in grid for y in (box.bottom, box.top)}, reverse=True)
+    texts = [without_marks(unwrap(list(_lines(inside.get((number, c), []))))) for c in range(len(grid))]
+    if len(xs) < 3 or 2 * sum(map(bool, texts)) < len(texts):
+        return None
+    across, down = {x: i for i, x in enumerate(xs)}, {y: i for i, y in enumerate(ys)}
+    places: dict[tuple[int, int], Cell] = {}
+    free = {(row, column) for row in range(len(ys) - 1) for column in range(len(xs) - 1)}
+    for box, text in zip(grid, texts, strict=True):
+        left, right = across[round(box.left, 1)], across[round(box.right, 1)]
+        top, bottom = down[round(box.top, 1)], down[round(box.bottom, 1)]
+        places[top, left] = Cell(text, bottom - top, right - left)
+        free -= {(row, column) for row in range(top, bottom) for column in range(left, right)}
+    places |= dict.fromkeys(free, Cell(""))
+    rows = [[places[key] for key in sorted(key for key in places if key[0] == row)] for row in range(len(ys) - 1)]
+    boxes = [Box(xs[0], low, xs[-1], high) for high, low in pairwise(ys)]
+    own = (glyph for c in range(len(grid)) for glyph in [*inside.get((number, c), []), Glyph("\n", None)])
+    return PageTable(rows, boxes, tuple(xs), _paragraphs(own) if len(rows) == 1 else None)
 
 
 def _lines(glyphs: Iterable[Glyph]) -> Iterator[Line]:
+    for stretch in reading_order(_written_lines(glyphs)):
+        for item in _items(stretch):
+            yield _line(item, starts_row=stretch.starts_row)
+
+
+def _written_lines(glyphs: Iterable[Glyph]) -> Iterator[list[Glyph]]:
+    """The lines that hold anything, in the file's order."""
     line: list[Glyph] = []
-    for glyph in glyphs:
-        if glyph.char in "\r\n":
-            yield from _line(line)
+    for glyph in [*glyphs, Glyph("\n", None)]:
+        if glyph.char not in "\r\n":
+            line.append(glyph)
+        if glyph.char in "\r\n\x02":
+            if any(g.box for g in line):
+                yield line
             line = []
-            continue
-        line.append(glyph)
-        if glyph.char == HYPHEN:
-            yield from _line(line)
-            line = []
-    yield from _line(line)
 
 
-def _line(glyphs: list[Glyph]) -> Iterator[Line]:
-    boxes = [g.box for g in glyphs if g.box]
-    if not boxes:
-        return
-    text = "".join(g.char for g in glyphs).lstrip()
-    word = [g.box for g in glyphs if g.box][: len(text.split(maxsplit=1)[0])]
-    yield Line(
-        text=text.rstrip(),
-        left=boxes[0].left,
-        right=max(b.right for b in boxes),
-        bottom=median(b.bottom for b in boxes),
-        top=median(b.top for b in boxes),
+def _items(stretch: Stretch) -> Iterator[list[Glyph]]:
+    """A line, or its items if it begins with the bullet that is also inside it."""
+    line = stretch.glyphs
+    first = next(i for i, glyph in enumerate(line) if glyph.box)
+    start = 0
+    if line[first].char in BULLETS:
+        for i in range(first + 1, len(line)):
+            if line[i].char == line[first].char and line[i - 1].char.isspace():
+                yield line[start:i]
+                start = i
+    yield line[start:]
+
+
+def _line(glyphs: list[Glyph], *, starts_row: bool) -> Line:
+    boxes = [glyph.box for glyph in glyphs if glyph.box]
+    text = "".join(glyph.char for glyph in glyphs).strip()
+    word = boxes[: len(text.split(maxsplit=1)[0])]
+    return Line(
+        text=_BULLET.sub("- ", text, count=1).rstrip() if text[0] in BULLETS else text,
+        left=min(box.left for box in boxes),
+        right=max(box.right for box in boxes),
+        bottom=median(box.bottom for box in boxes),
+        top=median(box.top for box in boxes),
         first_word=word[-1].right - word[0].left,
+        starts_row=starts_row,
+        ends_row=any(glyph.char == END_OF_FIELD for glyph in glyphs),
     )

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator
+from collections import Counter
+from dataclasses import dataclass, field, replace
 from io import BytesIO
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
 from discorag.ingest.convert.converted import Converted, stated_title
-from discorag.ingest.convert.page import Box, Glyph, Grid, page_text
-from discorag.ingest.convert.unwrap import join_pages, without_running_lines
+from discorag.ingest.convert.forms import Forms
+from discorag.ingest.convert.glyphs import Box, Drawing, drawing, may_hold_table, shown
+from discorag.ingest.convert.joining import join_pages
+from discorag.ingest.convert.page import Grid, Part, page_parts
+from discorag.ingest.convert.raised import in_line, not_struck
 from discorag.schema.errors import DecodingError, InputError
 
 if TYPE_CHECKING:
@@ -21,17 +25,27 @@ if TYPE_CHECKING:
 LIBRARIES = ("pypdfium2", "pdfplumber", "pdfminer.six")
 _PDFIUM = Lock()  # PDFium must not be called from two threads at once
 _PASSWORD = 4  # FPDF_ERR_PASSWORD
-_MIN_RULES, _MAX_RULES = 3, 2000  # fewer lines rule no table; more are a drawing, and slow to look through
 _MAX_CROSSINGS = 5_000  # of rules on a page: pdfplumber compares each with all others, so many in half a second
 _SNAP = 3  # pdfplumber's default: lines so near each other, in points, are one; shorter ones are none
 
 
-def from_pdf(data: bytes, path: Path) -> Converted:
-    """The text of a PDF in the order in which the file writes it, with the pages' offsets.
+@dataclass
+class _Read:
+    """A file as PDFium reads it."""
 
-    Paragraphs are recognised by the gaps between lines; lines that were only wrapped are joined, and so are words that
-    are hyphenated at a line's end. Tables with ruled cells become pipe tables. Of running headers and footers that
-    repeat, the first stays.
+    pages: list[list[Part]] = field(default_factory=list[list[Part]])
+    title: str = ""
+    unread: Counter[str] = field(default_factory=Counter[str])
+
+
+def from_pdf(data: bytes, path: Path) -> Converted:
+    """The text of a PDF as its pages show it, with the pages' offsets.
+
+    The text is in the file's order, except that columns written line by line are read one after the other. Paragraphs
+    are recognised by the gaps between lines; lines that were only wrapped are joined, and so are words that are
+    hyphenated at a line's end. Tables with ruled cells become pipe tables, also over pages. Of running headers and
+    footers that repeat, the first stays. The values of a form stand behind their labels. Text that cannot be seen, is
+    turned, or is struck out by a line is counted, and not read.
 
     Raises:
         DecodingError: It is locked by a password, damaged, or not a PDF.
@@ -41,51 +55,52 @@ def from_pdf(data: bytes, path: Path) -> Converted:
 
     try:
         with _PDFIUM:
-            pages, title = _read(data)
+            read = _read(data)
     except PdfiumError as error:
         if error.err_code == _PASSWORD:
             raise DecodingError(f"{path} is locked by a password.", hint="Save a copy without it.") from error
         raise DecodingError(
             f"{path} is damaged or not a PDF.", hint="Open it in a viewer and print it to a new PDF."
         ) from error
-    text, starts = join_pages(without_running_lines(pages))
-    if not text.strip():
+    made = join_pages(read.pages)
+    if not made.text.strip():
         raise InputError(
-            f"{path} has {len(pages)} pages without text.", hint="If it is a scan, run OCR over it first (ocrmypdf)."
+            f"{path} has {len(read.pages)} pages without text.",
+            hint="If it is a scan, run OCR over it first (ocrmypdf).",
         )
-    return Converted(text=text, title=title, pages=starts)
+    return Converted(text=made.text, title=read.title, pages=made.starts, lines=made.lines, unread=dict(+read.unread))
 
 
-def _read(data: bytes) -> tuple[list[str], str]:
+def _read(data: bytes) -> _Read:
     from pypdfium2 import PdfDocument
 
+    read = _Read()
     with PdfDocument(data) as pdf:
-        ruled = [i for i in range(len(pdf)) if _is_ruled(pdf[i])]
-        grids = _grids(data, ruled)
-        texts = [page_text(_glyphs(pdf[i]), grids.get(i, [])) for i in range(len(pdf))]
-        return texts, stated_title(pdf.get_metadata_dict().get("Title", ""))
+        forms = Forms(pdf)
+        drawings = [drawing(page) for page in pdf]
+        grids = _grids(data, [i for i, drawn in enumerate(drawings) if _is_ruled(pdf[i], drawn)])
+        for i, drawn in enumerate(drawings):
+            read.pages.append(_parts(pdf[i], drawn, forms, grids.get(i, []), read.unread))
+        read.title = stated_title(pdf.get_metadata_dict().get("Title", ""))
+    return read
 
 
-def _is_ruled(page: PdfPage) -> bool:
+def _parts(page: PdfPage, drawn: Drawing, forms: Forms, grids: list[Grid], unread: Counter[str]) -> list[Part]:
+    """The parts of a page; what is left out of them is added to ``unread``."""
+    seen = shown(page, drawn)
+    glyphs, struck = not_struck(seen.glyphs, seen.rules)
+    glyphs = forms.with_values(in_line(glyphs, seen.rules), page, unread)
+    has_text = any(glyph.box for glyph in glyphs)
+    scans = [] if has_text else drawn.images
+    unread.update(seen.unread)
+    unread.update({"struck text": struck, "image": len(drawn.images) - len(scans), "scanned page": bool(scans)})
+    parts = page_parts(glyphs, [] if seen.turn else grids)
+    return [replace(part, boxes=[box.turned(-seen.turn % 360) for box in part.boxes]) for part in parts]
+
+
+def _is_ruled(page: PdfPage, drawn: Drawing) -> bool:
     """Whether there may be a table that pdfplumber's coordinates can be trusted for."""
-    from pypdfium2.raw import FPDF_PAGEOBJ_PATH
-
-    if page.get_rotation():
-        return False
-    rules = sum(1 for _ in page.get_objects(filter=[FPDF_PAGEOBJ_PATH]))
-    return _MIN_RULES <= rules <= _MAX_RULES
-
-
-def _glyphs(page: PdfPage) -> Iterator[Glyph]:
-    from pypdfium2.raw import FPDFText_GetUnicode, FPDFText_IsGenerated
-
-    text, rotation = page.get_textpage(), page.get_rotation()
-    for i in range(text.count_chars()):
-        char = chr(FPDFText_GetUnicode(text, i))
-        is_generated = FPDFText_IsGenerated(text, i) == 1
-        yield Glyph(
-            char, None if is_generated or char.isspace() else Box(*text.get_charbox(i, loose=True)).turned(rotation)
-        )
+    return not page.get_rotation() and may_hold_table(drawn)
 
 
 def _grids(data: bytes, numbers: list[int]) -> dict[int, list[Grid]]:
@@ -117,8 +132,7 @@ def _tables(page: Page) -> list[Grid]:
     if down * (len(edges) - down) > _MAX_CROSSINGS:
         return []
     height = float(page.height)
-
-    def box(cell: tuple[float, ...] | None) -> Box | None:
-        return Box(cell[0], height - cell[3], cell[2], height - cell[1]) if cell else None
-
-    return [[[box(cell) for cell in row.cells] for row in table.rows] for table in page.find_tables()]
+    return [
+        [Box(left, height - low, right, height - high) for left, high, right, low in table.cells]
+        for table in page.find_tables()
+    ]

@@ -2,26 +2,24 @@
 
 import re
 import unicodedata
-from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, repeat
 from statistics import median_low
 
 from discorag.ingest.convert.converted import literal, without_halves
+from discorag.ingest.convert.glyphs import Box
 
+MARK = "\x01"
+"""Stands where a line of the page begins in the text of its paragraph; `joining` takes it out again."""
 HYPHEN = "\x02"  # PDFium's mark of a hyphen at the end of a line; it writes no line break after it
 _GAP = 1.3  # of the usual distance between lines: more is a new paragraph
+_FAR = 2.5  # of the line height: more is a new paragraph where all lines are far from each other
 _OTHER_SIZE = 1.2  # ratio of line heights: more is another kind of text
 _INDENT = 0.8  # of the line height
-_EDGE, _RUN = 2, 3  # blocks at either end of a page that may be running lines; pages that make them so
-_MAX_RUNNING = 200  # characters
-_NUMBER = re.compile(r"(?<!\d)\d{1,4}(?!\d)")
-_ITEM = re.compile(r"[•●▪◦‣·–*-]\s|\d{1,3}[.)]\s|\([0-9A-Za-z]{1,3}\)\s|\[\d{1,3}\]\s")
+_ITEM = re.compile(r"[·–*-](?:\s|$)|\d{1,3}[.)]\s|\([0-9A-Za-z]{1,3}\)\s|\[\d{1,3}\]\s")
 _ENDED = re.compile(r"[.!?:。！？：][\"”’»)\]）】」』]*$")
 _CJK = re.compile(r"[\u3000-\u30ff\u3400-\u9fff\uf900-\ufaff\uff00-\uffef]")
-_COMPOUND = re.compile(r"\b\w+-\w+")  # \b: from the start of a word only, else a long one takes quadratic time
-_SPLIT = re.compile(rf"(?:\b(\w+))?{HYPHEN}(\w*)")
 _CONTROL = dict.fromkeys([*range(2), *range(3, 9), *range(11, 32), 0x7F, 0xAD])
 _CLEAN = _CONTROL | {0xA0: " "} | {c: unicodedata.normalize("NFKC", chr(c)) for c in range(0xFB00, 0xFB07)}
 
@@ -37,6 +35,8 @@ class Line:
         bottom: Foot of its usual glyph.
         top: Top of its usual glyph.
         first_word: Width of its first word.
+        starts_row: Whether it is a row of a table, or what follows one.
+        ends_row: Whether a field of a form ends it.
     """
 
     text: str
@@ -45,11 +45,18 @@ class Line:
     bottom: float
     top: float
     first_word: float
+    starts_row: bool = False
+    ends_row: bool = False
 
     @property
     def height(self) -> float:
         """The distance from bottom to top."""
         return self.top - self.bottom
+
+    @property
+    def box(self) -> Box:
+        """Where it stands on the page."""
+        return Box(self.left, self.bottom, self.right, self.top)
 
 
 def paragraphs(lines: list[Line]) -> list[list[Line]]:
@@ -65,103 +72,68 @@ def paragraphs(lines: list[Line]) -> list[list[Line]]:
 
 
 def unwrap(lines: list[Line]) -> str:
-    """A paragraph's text; a line break stays only if the next word would have fitted on the line, or an item begins."""
+    """A paragraph's text, with a `MARK` at the start of each of its lines on the page.
+
+    A line break stays only if the next word would have fitted on the line, or an item or a table's row begins.
+    """
     if not lines:
         return ""
-    margin = max(line.right for line in lines)
-    text = _clean(lines[0].text)
+    margins = _margins(lines)
+    made = [MARK + _clean(lines[0].text)]
+    for (line, following), margin in zip(pairwise(lines), margins, strict=False):
+        rest = MARK + _clean(following.text)
+        between = _between(made[-1], line, following, margin)
+        if between == "\n":
+            made.append(rest)
+        else:
+            made[-1] += between + rest
+    return "\n".join(map(_literal, made))
+
+
+def _margins(lines: list[Line]) -> Iterator[float]:
+    """Where the lines of each one's column end."""
+    column = [lines[0]]
     for line, following in pairwise(lines):
-        text = _join(text, _clean(following.text), line, following, margin)
-    return literal(text)
+        if line.bottom - following.bottom < -line.height:
+            yield from repeat(max(one.right for one in column), len(column))
+            column = []
+        column.append(following)
+    yield from repeat(max(one.right for one in column), len(column))
 
 
-def join_pages(pages: list[str]) -> tuple[str, tuple[int, ...]]:
-    """The document's text, and where each page starts in it.
-
-    Words that were split at the end of a line are joined, with their hyphen if the document writes them with one
-    elsewhere. A sentence that continues on the next page is not broken by a blank line.
-    """
-    compounds = {word.lower() for page in pages for word in _COMPOUND.findall(page)}
-    text = ""
-    starts: list[int] = []
-    for page in pages:
-        whole = _SPLIT.sub(lambda m: _whole(m[1] or "", m[2], compounds), page)
-        text += _between(text, whole)
-        starts.append(len(text))
-        text += whole
-    return text, tuple(starts)
+def without_marks(text: str) -> str:
+    """What `unwrap` wrote, as it is read."""
+    return text.replace(MARK, "")
 
 
-def without_running_lines(pages: list[str]) -> list[str]:
-    """Pages without headers and footers that repeat those of earlier pages, apart from the page numbers in them.
-
-    Such a line is on at least three pages, each at most two pages after the one before.
-    """
-    blocks = [page.split("\n\n") for page in pages]
-    places: dict[str, list[int]] = defaultdict(list)
-    for number, page in enumerate(blocks):
-        for key in {key for block in {*page[:_EDGE], *page[-_EDGE:]} for key in _keys(block, number)}:
-            places[key].append(number)
-    repeats = {(key, number) for key, numbers in places.items() for number in _repeats(numbers)}
-
-    def is_text(number: int, at: int) -> bool:
-        is_edge = at < _EDGE or at >= len(blocks[number]) - _EDGE
-        return not is_edge or all((key, number) not in repeats for key in _keys(blocks[number][at], number))
-
-    return ["\n\n".join(b for i, b in enumerate(page) if is_text(number, i)) for number, page in enumerate(blocks)]
-
-
-def _keys(block: str, page: int) -> Iterator[str]:
-    """What a running line has in common on all pages: all of it, or all but one number, which counts the pages."""
-    if len(block) > _MAX_RUNNING:
-        return
-    yield block
-    for found in _NUMBER.finditer(block):
-        yield f"{block[: found.start()]}{int(found[0]) - page}\n{block[found.end() :]}"
-
-
-def _repeats(pages: list[int]) -> Iterator[int]:
-    """The pages, given in order, that continue a run of three or more."""
-    start = 0
-    for end in range(1, len(pages) + 1):
-        if end == len(pages) or pages[end] - pages[end - 1] > _EDGE:
-            if end - start >= _RUN:
-                yield from pages[start + 1 : end]
-            start = end
-
-
-def _whole(left: str, right: str, compounds: set[str]) -> str:
-    """The word of two halves; the hyphen stays before a capital or a digit, or if the word has it elsewhere."""
-    own = not right[:1].islower() or f"{left}-{right}".lower() in compounds
-    return f"{left}-{right}" if own else left + right
+def _literal(line: str) -> str:
+    plain = without_marks(line)
+    return line if literal(plain) == plain else f"{MARK}\\{line[1:]}"
 
 
 def _starts_paragraph(line: Line, following: Line, usual: float) -> bool:
     if line.text.endswith(HYPHEN):
         return False
     drop = line.bottom - following.bottom
-    if drop < -line.height:  # another column
-        return _ENDED.search(line.text) is not None
     sizes = sorted((line.height, following.height))
-    if drop > _GAP * usual or sizes[1] > _OTHER_SIZE * sizes[0]:
+    if sizes[1] > _OTHER_SIZE * sizes[0]:
+        return True
+    if drop < -line.height:  # another column, or a footer that is written first
+        return following.left < line.left + line.height or _ENDED.search(line.text) is not None
+    if drop > min(_GAP * usual, _FAR * line.height):
         return True
     indented = following.left - line.left > _INDENT * line.height
     return indented and _ENDED.search(line.text) is not None and not _ITEM.match(line.text)
 
 
-def _join(text: str, rest: str, line: Line, following: Line, margin: float) -> str:
+def _between(text: str, line: Line, following: Line, margin: float) -> str:
+    """What separates a line from the next one."""
     if line.text.endswith(HYPHEN):
-        return text + rest
-    full = line.right + following.first_word >= margin
-    if not full or _ITEM.match(rest):
-        return f"{text}\n{rest}"
-    return text + rest if _CJK.match(text[-1:]) and _CJK.match(rest) else f"{text} {rest}"
-
-
-def _between(text: str, page: str) -> str:
-    if not text or not page:
         return ""
-    return "\n" if page[0].islower() and (text[-1].isalpha() or text[-1] == ",") else "\n\n"
+    full = line.right + following.first_word >= margin or line.text == "-"
+    if not full or line.ends_row or following.starts_row or _ITEM.match(following.text):
+        return "\n"
+    return "" if _CJK.match(text[-1:]) and _CJK.match(following.text) else " "
 
 
 def _clean(text: str) -> str:

@@ -11,7 +11,7 @@ from discorag.ingest.segment.layout import speaker_of
 from discorag.models.protocol import TokenCounter
 from discorag.schema.document import Chunk, Document, Hierarchy, Kind, Node, Scope, UnitKind
 from discorag.schema.errors import ConfigError
-from discorag.schema.values import Span, stable_id
+from discorag.schema.values import Span, lines_within, stable_id
 from discorag.text.sentences import stripped
 
 SPLITTER_VERSION = f"11+sentencex-{version('sentencex')}+markdown-it-{version('markdown-it-py')}"
@@ -239,6 +239,7 @@ def _chunk(
         headings=hierarchy.headings(group[0].index),
         page=document.page_at(span.start),
         page_breaks=tuple(page for page in document.pages if span.start < page < span.end),
+        lines=lines_within(document.lines, span),
         markup=document.markup,
         columns=_columns(document, group[0]),
         metadata=document.metadata,

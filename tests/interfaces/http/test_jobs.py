@@ -56,6 +56,15 @@ def test_a_file_of_the_same_name_replaces_the_document(client: TestClient) -> No
     assert [c["text"] for c in shown] == ["Bees dance."]
 
 
+def test_a_job_and_the_documents_say_what_could_not_be_read(client: TestClient) -> None:
+    progress = run(client, {"a.md": "Tides rise. ![](a.png) ![](b.png)", "b.txt": PLAIN}, "unread")
+    assert progress["unread"] == "1 document has 2 images that were not read."
+    assert [file["unread"] for file in progress["job"]["files"]] == [{"image": 2}, {}]
+    listed = client.get("/documents", params={"corpus": "unread"}).json()["documents"]
+    text = client.get(f"/documents/{listed[0]['doc_id']}/text", params={"corpus": "unread"}).json()
+    assert [listed[0]["unread"], listed[1]["unread"], text["unread"]] == [{"image": 2}, {}, {"image": 2}]
+
+
 FORMATS = {
     "text": ("text/plain", "N  1: The Moon pulls the sea."),
     "rs3": ("application/xml", "<rst>"),

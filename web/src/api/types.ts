@@ -94,6 +94,7 @@ export interface DocumentText {
   text: string;
   markup: Markup;
   pages: number[];
+  unread: Record<string, number>;
 }
 
 export interface Dropped {
@@ -162,6 +163,7 @@ export interface JobFile {
   status: Status | null;
   chunks: number;
   note: string;
+  unread: Record<string, number>;
 }
 
 export type JobStatus = "waiting" | "running" | "done" | "failed" | "cancelled";
@@ -228,6 +230,7 @@ export interface Progress {
   settled: number;
   failed: number;
   total: number;
+  unread: string;
 }
 
 export interface Quotation {
@@ -358,6 +361,7 @@ export interface StoredDocument {
   content_hash: string;
   size: number;
   written: string | null;
+  unread: Record<string, number>;
 }
 
 export type Support = "quoted" | "cited" | "check" | "supported" | "not supported";

@@ -89,6 +89,12 @@ export function seconds(value: number): string {
 
 export const plural = (n: number, one: string, many = `${one}s`): string => `${n.toLocaleString("en")} ${n === 1 ? one : many}`;
 
+/** What could not be read of a document, from its counts by kind: `2 images, 1 equation not read`. */
+export function notRead(unread: Record<string, number>): string {
+  const amounts = Object.entries(unread).map(([kind, n]) => plural(n, kind, kind.replace(/(?= without |$)/, "s")));
+  return amounts.length ? `${amounts.join(", ")} not read` : "";
+}
+
 /** How many tokens some stages cost; replies from the cache cost none. */
 export function tokens(stages: StageRecord[]): string {
   const sum = (pick: (s: StageRecord) => number) => stages.reduce((all, s) => all + pick(s), 0);

@@ -4,6 +4,7 @@ import { chunksOf, documentText } from "../api/calls";
 import type { Problem } from "../api/client";
 import type { Chunk, DocumentText, Span } from "../api/types";
 import { CodeText, type Mark } from "../lib/text";
+import { notRead } from "../lib/words";
 import { useLoaded } from "../state/useLoaded";
 import { DocumentBody } from "./DocumentBody";
 import { ProblemNote } from "./Notes";
@@ -95,6 +96,7 @@ export function Source({ corpus, doc, title, at, marks, onPoint, onChoose, asRea
   const coded = useMemo(() => (text.value ? new CodeText(text.value.text) : null), [text.value]);
   const place = at && chunks.value ? placeName(placeAt(chunks.value, at.start), title) : "";
   if (text.problem) return <ProblemNote problem={text.problem} again={text.again} />;
+  const unread = notRead(text.value?.unread ?? {});
   const paged = Boolean(text.value?.pages.length);
   const shared = { title, at, marks, onPoint, onChoose };
   return (
@@ -114,6 +116,7 @@ export function Source({ corpus, doc, title, at, marks, onPoint, onChoose, asRea
           )}
           {children}
         </div>
+        {unread && <p className="quiet small">{unread}</p>}
         {missing && (
           <p className="small" role="status">
             <bdi>{missing.message}</bdi> This is the text as it was read.

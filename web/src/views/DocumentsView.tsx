@@ -4,7 +4,7 @@ import { documents, removeDocument } from "../api/calls";
 import { problemOf, type Problem } from "../api/client";
 import type { StoredDocument } from "../api/types";
 import type { Mark } from "../lib/text";
-import { plural } from "../lib/words";
+import { notRead, plural } from "../lib/words";
 import { useApp } from "../state/app";
 import { useLoaded } from "../state/useLoaded";
 import { Confirm } from "../ui/Confirm";
@@ -37,6 +37,7 @@ function Row({ document, open, onOpen, onDelete }: RowProps) {
     document.size ? size(document.size) : "",
     plural(document.chunks, "passage"),
     document.written ? day(document.written) : "",
+    notRead(document.unread),
   ].filter(Boolean);
   return (
     <tr>

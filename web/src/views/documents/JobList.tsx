@@ -1,7 +1,7 @@
 import { Button } from "react-aria-components";
 import type { JobFile, Progress } from "../../api/types";
 import { noteHere } from "../../lib/hints";
-import { plural, percent } from "../../lib/words";
+import { notRead, plural, percent } from "../../lib/words";
 import { useApp } from "../../state/app";
 import { Bar } from "../../ui/Bar";
 import { ProblemNote } from "../../ui/Notes";
@@ -48,9 +48,11 @@ function UploadRow({ upload, jobs }: { upload: Upload; jobs: Jobs }) {
 }
 
 function FileRow({ file }: { file: JobFile }) {
+  const unread = notRead(file.unread);
   return (
     <li className={file.status === "failed" ? "bad" : ""}>
       <bdi>{file.name}</bdi>: {file.status ? OUTCOME[file.status] ?? file.status : "not yet read"}
+      {unread && `, ${unread}`}
       {file.note && (
         <>
           . <bdi>{noteHere(file.note)}</bdi>
@@ -73,6 +75,7 @@ function JobRow({ progress, jobs }: { progress: Progress; jobs: Jobs }) {
         share={total ? settled / total : 1}
         said={`${STATUS[job.status] ?? job.status}${now && total > 1 ? ` ${now.name}` : ""}, ${settled} of ${total}`}
       />
+      {progress.unread && <p className="small">{progress.unread}</p>}
       <ul className="job-files small">
         {job.files.map((file) => (
           <FileRow key={file.name} file={file} />

@@ -1,0 +1,228 @@
+"""The pages of a PDF as one text: without running lines, tables and sentences joined where they go on."""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import zip_longest
+from math import ceil, floor
+from statistics import median
+from typing import NamedTuple
+
+from discorag.ingest.convert.converted import cell
+from discorag.ingest.convert.glyphs import Box
+from discorag.ingest.convert.page import PageTable, Paragraph, Part
+from discorag.ingest.convert.tables import Cell, Table, is_data, table_markdown
+from discorag.ingest.convert.unwrap import HYPHEN, MARK, without_marks
+from discorag.schema.values import PageLine
+
+_EDGE = 2  # parts at either end of a page that may be running lines; pages from one to the next, at most
+_RUN, _OF_TWO = 3, 2  # pages with the same line that make it a running line; and in a file of two pages
+_MAX_RUNNING, _MAX_COUNT = 200, 12  # characters of a running line; and of what counts the pages of a file of two
+_LARGE = 1.05  # of the height of the text: what is larger is a title, where only two pages tell
+_NUMBER = re.compile(r"(?<!\d)\d{1,4}(?!\d)")
+_COMPOUND = re.compile(r"\b\w+-\w+")  # \b: from the start of a word only, else a long one takes quadratic time
+_SPLIT = re.compile(rf"(?:\b(\w+))?{HYPHEN}({MARK}?)(\w*)")
+_SAME_EDGE = 2.0  # points
+
+
+@dataclass(frozen=True)
+class Joined:
+    """A document's text, where each page starts in it, and its lines."""
+
+    text: str
+    starts: tuple[int, ...]
+    lines: tuple[PageLine, ...]
+
+
+class _Placed(NamedTuple):
+    """Text with a `MARK` for each of its lines, and the pages and boxes of these."""
+
+    text: str
+    places: list[tuple[int, Box]]
+
+
+def join_pages(pages: Sequence[Sequence[Part]]) -> Joined:
+    """The document's text.
+
+    Words that were split at the end of a line are joined, with their hyphen if the document writes them with one
+    elsewhere. A sentence that continues on the next page is not broken by a blank line. A table that continues there
+    is one table.
+    """
+    placed = _with_joined_tables(without_running_lines(pages))
+    texts = ["\n\n".join(part.text for part in page) for page in placed]
+    places = [place for page in placed for part in page for place in part.places]
+    compounds = {word.lower() for text in texts for word in _COMPOUND.findall(text)}
+    marked = ""
+    for text in texts:
+        whole = _SPLIT.sub(lambda m: _whole(m[1] or "", m[2], m[3], compounds), text)
+        marked += _between(without_marks(marked[-2:]), whole) + whole
+    text, lines = _located(marked, places)
+    return Joined(text, _starts(text, lines, len(pages)), tuple(lines))
+
+
+def without_running_lines(pages: Sequence[Sequence[Part]]) -> list[list[Part]]:
+    """Pages without headers and footers that repeat those of earlier pages, apart from the page numbers in them.
+
+    Such a line is on at least three pages, each at most two pages after the one before. In a file of two pages it is in
+    the same place of both, and not larger than the text.
+    """
+    of_two = len(pages) == _OF_TWO
+    usual = median([part.height for page in pages for part in page if isinstance(part, Paragraph)] or [0.0])
+    places: dict[str, list[int]] = defaultdict(list)
+    keys = [[set(_keys(part, n, usual if of_two else 0.0)) for part in page] for n, page in enumerate(pages)]
+    for number, page in enumerate(keys):
+        for key in {key for part in (*page[:_EDGE], *page[-_EDGE:]) for key in part}:
+            places[key].append(number)
+    least = _OF_TWO if of_two else _RUN
+    repeats = {(key, number) for key, numbers in places.items() for number in _repeats(numbers, least)}
+
+    def is_text(number: int, at: int) -> bool:
+        is_edge = at < _EDGE or at >= len(pages[number]) - _EDGE
+        return not is_edge or all((key, number) not in repeats for key in keys[number][at])
+
+    return [[part for i, part in enumerate(page) if is_text(n, i)] for n, page in enumerate(pages)]
+
+
+def _keys(part: Part, page: int, usual: float) -> Iterator[str]:
+    """What a running line has in common on all pages: all of it, or all but one number, which counts the pages.
+
+    If the height ``usual`` of the text is given, it also has its place in common.
+    """
+    text = without_marks(part.text if isinstance(part, Paragraph) else _markdown(part.rows))
+    if len(text) > _MAX_RUNNING or (usual and isinstance(part, Paragraph) and part.height > _LARGE * usual):
+        return
+    place = f"{round(part.boxes[0].bottom)}\n" if usual else ""
+    yield place + text
+    if not usual or len(text) <= _MAX_COUNT:
+        for found in _NUMBER.finditer(text):
+            yield f"{place}{text[: found.start()]}{int(found[0]) - page}\n{text[found.end() :]}"
+
+
+def _repeats(pages: list[int], least: int) -> Iterator[int]:
+    """The pages, given in order, that continue a run of at least so many."""
+    start = 0
+    for end in range(1, len(pages) + 1):
+        if end == len(pages) or pages[end] - pages[end - 1] > _EDGE:
+            if end - start >= least:
+                yield from pages[start + 1 : end]
+            start = end
+
+
+def _with_joined_tables(pages: Sequence[Sequence[Part]]) -> list[list[_Placed]]:
+    """The parts as text. A table at the end of a page goes on with one of the same columns that begins the next."""
+    made: list[list[_Placed]] = [[] for _ in pages]
+    waiting: tuple[int, PageTable, list[tuple[int, Box]]] | None = None  # the last table, and where it is written
+
+    def write(number: int, table: PageTable, places: list[tuple[int, Box]]) -> None:
+        if table.plain is None:
+            made[number].append(_placed_table(table.rows, places))
+        else:
+            made[number] += [_Placed(part.text, [(number, box) for box in part.boxes]) for part in table.plain]
+
+    for number, page in enumerate(pages):
+        for at, part in enumerate(page):
+            if isinstance(part, PageTable) and waiting and at == 0 and _goes_on(waiting[1], part):
+                rows, boxes = _without_names(waiting[1], part)
+                joined = replace(waiting[1], rows=waiting[1].rows + rows, plain=None)
+                waiting = (waiting[0], joined, [*waiting[2], *((number, box) for box in boxes)])
+                continue
+            if waiting:
+                write(*waiting)
+                waiting = None
+            places = [(number, box) for box in part.boxes]
+            if isinstance(part, PageTable):
+                waiting = (number, part, places)
+            else:
+                made[number].append(_Placed(part.text, places))
+    if waiting:
+        write(*waiting)
+    return made
+
+
+def _goes_on(table: PageTable, following: PageTable) -> bool:
+    """Whether the columns of two tables agree, and the second does not name others."""
+    edges = zip_longest(table.edges, following.edges, fillvalue=-_SAME_EDGE)
+    if any(abs(a - b) > _SAME_EDGE for a, b in edges):
+        return False
+    return _texts(table.rows[:1]) == _texts(following.rows[:1]) or not _names_columns(table, following)
+
+
+def _names_columns(table: PageTable, following: PageTable) -> bool:
+    """Whether the first row of the second table has words where the first table has figures."""
+    below, first = _texts(table.rows[1:]), _texts(following.rows[:1])[0]
+    for column, text in enumerate(first):
+        values = [row[column] for row in below if column < len(row) and row[column]]
+        if text and not _has_digit(text) and values and all(map(_has_digit, values)):
+            return True
+    return False
+
+
+def _without_names(table: PageTable, following: PageTable) -> tuple[list[list[Cell]], list[Box]]:
+    """The rows of the second table behind those that repeat the first rows of the first."""
+    old, new = _texts(table.rows), _texts(following.rows)
+    same = 0
+    while same < min(len(old), len(new)) and old[same] == new[same] and not is_data([old[same]]):
+        same += 1
+    return following.rows[same:], following.boxes[same:]
+
+
+def _texts(rows: Iterable[Sequence[Cell]]) -> list[list[str]]:
+    return [[one.text for one in row] for row in rows]
+
+
+def _has_digit(text: str) -> bool:
+    return any(map(str.isdigit, text))
+
+
+def _markdown(rows: list[list[Cell]]) -> str:
+    return table_markdown(Table(rows))
+
+
+def _placed_table(rows: list[list[Cell]], places: list[tuple[int, Box]]) -> _Placed:
+    """A table as Markdown, with a `MARK` where a line is that of a row."""
+    lines, found = list[str](), list[tuple[int, Box]]()
+    at = 0
+    texts = [[cell(one.text) for one in row if one.text] for row in rows]
+    for line in _markdown(rows).split("\n"):
+        row = next((i for i in range(at, len(rows)) if texts[i] and all(text in line for text in texts[i])), None)
+        if lines and (row is None or line.startswith("| ---")):
+            lines.append(line)
+            continue
+        at = row or 0
+        lines.append(MARK + line)
+        found.append(places[at])
+    return _Placed("\n".join(lines), found)
+
+
+def _whole(left: str, mark: str, right: str, compounds: set[str]) -> str:
+    """The word of two halves; the hyphen stays before a capital or a digit, or if the word has it elsewhere."""
+    own = not right[:1].islower() or f"{left}-{right}".lower() in compounds
+    return f"{left}-{mark}{right}" if own else left + mark + right
+
+
+def _between(text: str, page: str) -> str:
+    first = without_marks(page[:2])
+    if not text or not first:
+        return ""
+    return "\n" if first[0].islower() and (text[-1].isalpha() or text[-1] == ",") else "\n\n"
+
+
+def _located(marked: str, places: Sequence[tuple[int, Box]]) -> tuple[str, list[PageLine]]:
+    """The text without its marks, and its lines."""
+    before, *pieces = marked.split(MARK)
+    at, lines = len(before), list[PageLine]()
+    for piece, (page, box) in zip(pieces, places, strict=True):
+        lines.append(PageLine(at, page + 1, floor(box.left), floor(box.bottom), ceil(box.right), ceil(box.top)))
+        at += len(piece)
+    return before + "".join(pieces), lines
+
+
+def _starts(text: str, lines: Sequence[PageLine], pages: int) -> tuple[int, ...]:
+    """Where each page starts; one without lines starts where the text before the next one ends."""
+    first = {line.page: line.start for line in reversed(lines)}
+    starts, following = list[int](), len(text)
+    for page in reversed(range(pages)):
+        following = first.get(page + 1, len(text[:following].rstrip()))
+        starts.append(following)
+    return tuple(reversed(starts))

@@ -1,0 +1,115 @@
+"""Digits that stand higher or lower than what is before them, written in a line: 10^6, 1/2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import zip_longest
+from typing import NamedTuple
+
+from discorag.ingest.convert.glyphs import Box, Glyph
+
+_SMALL = 0.88  # of the height of what is before them: smaller digits may be raised
+_DESCENT = 0.18  # of a glyph's height: what is below its baseline
+_UP, _DOWN = 0.15, 0.08  # of the height of what is before them: from there on they are raised, or lowered
+_WIDEST = 40.0  # points: a longer rule is not a fraction's
+_MIDDLE = (0.3, 0.6)  # of a glyph's height: a rule there strikes it out
+_SLASHES = "/\u2044\u2215"
+
+
+class _Run(NamedTuple):
+    """Glyphs ``start`` to ``end`` of a page: digits of one height."""
+
+    start: int
+    end: int
+    box: Box
+
+
+def in_line(glyphs: Sequence[Glyph], rules: Sequence[Box]) -> list[Glyph]:
+    """The glyphs with ``^`` before raised digits, ``_`` before digits lowered below others, and ``/`` in a fraction.
+
+    A fraction's rule is between its digits. Raised digits that are not behind a letter, a digit or a bracket, as at the
+    start of a footnote, stay as they are.
+    """
+    bars = [rule for rule in rules if rule.right - rule.left <= _WIDEST]
+    made: list[Glyph] = []
+    runs = list(_runs(glyphs))
+    at = 0
+    for run, following in zip_longest(runs, runs[1:]):
+        if run.start < at:
+            continue
+        made += glyphs[at : run.start]
+        at = run.end
+        before = made[-1] if made else Glyph(" ", None)
+        if following and _is_fraction(run, following, bars):
+            made += [Glyph(" ", None)] if before.char.isdigit() else []
+            made += [*glyphs[run.start : run.end], Glyph("/", None), *glyphs[following.start : following.end]]
+            at = following.end
+            continue
+        if mark := _mark(before, run, glyphs[at].char if at < len(glyphs) else ""):
+            made.append(Glyph(mark, None))
+        made += glyphs[run.start : run.end]
+    return [*made, *glyphs[at:]]
+
+
+def not_struck(glyphs: Iterable[Glyph], rules: Sequence[Box]) -> tuple[list[Glyph], int]:
+    """The glyphs that no rule strikes out, and how many stretches were struck out."""
+    near: dict[tuple[float, float], list[Box]] = {}  # the rules in the middle of a line, by its bottom and height
+    kept: list[Glyph] = []
+    struck, was_struck = 0, False
+    for glyph in glyphs:
+        if box := glyph.box:
+            line = (box.bottom, box.height)
+            if line not in near:
+                near[line] = [rule for rule in rules if _crosses(rule, box)]
+            is_struck = bool(near[line]) and _is_under(box, near[line])
+            struck += is_struck and not was_struck
+            was_struck = is_struck
+            if is_struck:
+                continue
+        kept.append(glyph)
+    return kept, struck
+
+
+def _is_under(box: Box, rules: Sequence[Box]) -> bool:
+    return any(rule.left <= (box.left + box.right) / 2 <= rule.right for rule in rules)
+
+
+def _crosses(rule: Box, box: Box) -> bool:
+    low, high = (box.bottom + share * box.height for share in _MIDDLE)
+    return low <= (rule.bottom + rule.top) / 2 <= high
+
+
+def _runs(glyphs: Sequence[Glyph]) -> Iterator[_Run]:
+    run: _Run | None = None
+    for i, (char, box) in enumerate(glyphs):
+        if run and (not box or not char.isdigit() or abs(box.height - run.box.height) > 0.1 * box.height):
+            yield run
+            run = None
+        if box and char.isdigit():
+            run = _Run(run.start, i + 1, run.box._replace(right=box.right)) if run else _Run(i, i + 1, box)
+    if run:
+        yield run
+
+
+def _mark(before: Glyph, run: _Run, following: str) -> str:
+    base, box = before.box, run.box
+    if not base or box.height > _SMALL * base.height or (following and following in _SLASHES):
+        return ""
+    rise = (box.bottom + _DESCENT * box.height) - (base.bottom + _DESCENT * base.height)
+    if rise > _UP * base.height and (before.char.isalnum() or before.char in ")]"):
+        return "^"
+    return "_" if rise < -_DOWN * base.height and before.char.isdigit() else ""
+
+
+def _is_fraction(upper: _Run, lower: _Run, bars: Sequence[Box]) -> bool:
+    if lower.start - upper.end > 2:  # more than a line break
+        return False
+    a, b = upper.box, lower.box
+    is_above = a.bottom > b.bottom and min(a.right, b.right) > max(a.left, b.left)
+    return is_above and any(_separates(bar, a, b) for bar in bars)
+
+
+def _separates(bar: Box, upper: Box, lower: Box) -> bool:
+    y = (bar.bottom + bar.top) / 2
+    is_between = (lower.bottom + lower.top) / 2 < y < (upper.bottom + upper.top) / 2
+    return is_between and bar.left <= upper.right and upper.left <= bar.right

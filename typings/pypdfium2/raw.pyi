@@ -1,6 +1,0 @@
-from pypdfium2 import PdfTextPage
-
-FPDF_PAGEOBJ_PATH: int
-
-def FPDFText_GetUnicode(text_page: PdfTextPage, index: int, /) -> int: ...
-def FPDFText_IsGenerated(text_page: PdfTextPage, index: int, /) -> int: ...
