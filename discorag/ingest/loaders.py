@@ -25,7 +25,7 @@ from discorag.schema.errors import (
 
 CONVERTER_VERSION = "5"
 _TEXT_VERSION = "1"
-_PLAIN, _MARKDOWN = (".txt", ".text", ".rst"), (".md", ".markdown")
+_PLAIN, _MARKDOWN = (".txt", ".text"), (".md", ".markdown")
 _TEXTS: dict[str, Markup] = {**dict.fromkeys(_PLAIN, Markup.NONE), **dict.fromkeys(_MARKDOWN, Markup.INLINE)}
 SUFFIXES = (*_TEXTS, *LIBRARIES)
 SUPPORTED = ", ".join(SUFFIXES)

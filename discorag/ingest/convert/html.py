@@ -172,6 +172,8 @@ def _markdown(soup: BeautifulSoup, path: Path) -> str:
     try:
         for table in soup("table"):
             _simplify(table)
+        for terms in soup("dl"):
+            _itemise(terms)
         for part in soup(["td", "th"], colspan=True):  # outside of tables too
             span = str(part["colspan"])
             part["colspan"] = str(min(int(span), _MAX_COLSPAN)) if span.isdecimal() else "1"
@@ -194,6 +196,27 @@ def _simplify(table: Tag) -> None:
         table.insert_before(caption.extract())
     for part in table(["thead", "tbody", "tfoot"]):
         part.unwrap()
+
+
+def _itemise(terms: Tag) -> None:
+    """A list of terms as Markdown can write it: each term is an item, and what it means follows behind a colon."""
+    terms.name = "ul"
+    for group in terms("div", recursive=False):
+        group.unwrap()
+    item, joins = None, False
+    for part in terms(["dt", "dd"], recursive=False):
+        if part.name == "dt" or item is None:
+            joins, part.name, item = part.name == "dt", "li", part
+            continue
+        item.append(part.extract())
+        part.name = "div"
+        if joins and (term := item.get_text().removesuffix(part.get_text()).strip()):
+            part.insert_before(" " if term.endswith(":") else ": ")
+            first = next((one for one in part.contents if one.get_text().strip()), None)
+            if getattr(first, "name", "") == "p":
+                first.unwrap()
+            part.unwrap()
+        joins = False
 
 
 def _language(pre: Tag) -> str:
