@@ -11,12 +11,14 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from functools import cache, lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from markdown_it.common.html_blocks import block_names
 
 from discorag.ingest.convert.converted import Converted, cell, literal
+from discorag.ingest.convert.encoding import ENCODING, guess_encoding
 from discorag.schema.errors import DecodingError
 
 if TYPE_CHECKING:
@@ -113,7 +115,8 @@ _MAX_COLSPAN = 50
 
 
 def from_html(data: bytes, path: Path, *, read_linked: Callable[[str], str] = lambda _: "") -> Converted:
-    """The text of a page as Markdown, in the encoding that a byte order mark or the page itself names, else UTF-8.
+    """The text of a page as Markdown, in the encoding that a byte order mark or the page itself names, else in UTF-8,
+    else in the likeliest one, which the metadata say (`ENCODING`).
 
     Scripts, styles, forms, navigation, and what the page itself hides are left out. Links, emphasis and code in a line
     keep their text only, so that no character of a line is markup; tables become pipe tables, preformatted text becomes
@@ -122,7 +125,7 @@ def from_html(data: bytes, path: Path, *, read_linked: Callable[[str], str] = la
     Raises:
         DecodingError: It is in another encoding than it says, or nested too deeply.
     """
-    text = _decode(data, path)
+    text, assumed = _decode(data, path)
     soup = _soup(text if path.suffix.lower() in _HTML else _SELF_CLOSED.sub(r"<\1\2></\1>", text))
     for link in soup.select(f"link[rel~=stylesheet][href]{_SCREEN}"):
         link.name, link.string = "style", read_linked(str(link["href"]))
@@ -130,7 +133,7 @@ def from_html(data: bytes, path: Path, *, read_linked: Callable[[str], str] = la
         tag.decompose()
     title = soup.select_one("head > title, h1")
     name = " ".join(title.get_text(" ").split()) if title else ""
-    return Converted(text=_markdown(soup, path), title=name)
+    return Converted(text=_markdown(soup, path), title=name, metadata=assumed)
 
 
 def from_markup(html: str, path: Path) -> Converted:
@@ -140,19 +143,21 @@ def from_markup(html: str, path: Path) -> Converted:
     return Converted(text=_markdown(soup, path), title=" ".join(title.get_text().split()) if title else "")
 
 
-def _decode(data: bytes, path: Path) -> str:
+def _decode(data: bytes, path: Path) -> tuple[str, dict[str, str]]:
     from bs4.dammit import EncodingDetector
 
     body, mark = EncodingDetector.strip_byte_order_mark(data)
     declared = EncodingDetector.find_declared_encoding(body, is_html=True, search_entire_document=False)
     names = [mark] if mark else [_MEANT.get((declared or "utf-8").lower(), declared), "utf-8"]
-    for name in filter(None, names):
+    guessed = (guess_encoding(body)[0] for _ in range(not mark and b"\x00" not in body))  # only if it is needed
+    for name in filter(None, chain(names, guessed)):
         try:
             text = body.decode(name)
         except (UnicodeDecodeError, LookupError):
             continue
         if "\x00" not in text:
-            return text.replace("\r\n", "\n").replace("\r", "\n")
+            assumed = {} if name in names else {ENCODING: name}
+            return text.replace("\r\n", "\n").replace("\r", "\n"), assumed
     raise DecodingError(
         f"{path} is not text in {' or '.join(dict.fromkeys(filter(None, names)))}.",
         hint="If it is HTML, name its encoding in <meta charset>, or save it as UTF-8.",
@@ -213,8 +218,9 @@ def _itemise(terms: Tag) -> None:
         if joins and (term := item.get_text().removesuffix(part.get_text()).strip()):
             part.insert_before(" " if term.endswith(":") else ": ")
             first = next((one for one in part.contents if one.get_text().strip()), None)
-            if getattr(first, "name", "") == "p":
-                first.unwrap()
+            for paragraph in part("p", recursive=False)[:1]:
+                if paragraph is first:
+                    paragraph.unwrap()
             part.unwrap()
         joins = False
 

@@ -6,14 +6,14 @@ is counted as not read.
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
-from typing import Any
+from typing import Any, cast
 from unittest.mock import patch
 
 from docutils import nodes, utils
-from docutils.core import publish_doctree, publish_from_doctree
+from docutils.core import publish_doctree, publish_from_doctree  # pyright: ignore[reportUnknownVariableType]
 from docutils.languages import en
 from docutils.parsers.rst import Directive, directives, roles
 
@@ -36,17 +36,18 @@ _CHANGES = {
     "deprecated": "Deprecated since version",
     "versionremoved": "Removed in version",
 }
-_UNSEEN = frozenset(
-    "codeauthor contents cssclass currentmodule default-domain highlight index meta module py:currentmodule py:module "
-    "rst-class sectionauthor tabularcolumns testcleanup testsetup toctree".split()
-)
+_UNSEEN = {
+    *("codeauthor", "contents", "cssclass", "currentmodule", "default-domain", "highlight", "index", "meta", "module"),
+    *("py:currentmodule", "py:module", "rst-class", "sectionauthor", "tabularcolumns", "testcleanup", "testsetup"),
+    "toctree",
+}
 _ELSEWHERE = {
     **dict.fromkeys(("include", "literalinclude"), "included file"),
     **dict.fromkeys(("digraph", "graph", "graphviz", "mermaid", "plantuml", "uml"), "diagram"),
     "raw": "raw block",
 }
-_LITERAL = frozenset("doctest ipython jupyter-execute productionlist prompt testcode testoutput".split())
-_ONLY_CONTENT = frozenset("glossary grid hlist ifconfig only tab-set tabs".split())
+_LITERAL = {"doctest", "ipython", "jupyter-execute", "productionlist", "prompt", "testcode", "testoutput"}
+_ONLY_CONTENT = {"glossary", "grid", "hlist", "ifconfig", "only", "tab-set", "tabs"}
 _EXPLICIT = re.compile(r"(.+?)\s*<[^<>]+>", re.DOTALL)
 
 
@@ -57,7 +58,8 @@ def html_of(text: str) -> tuple[str, str, dict[str, int]]:
     unread = Counter(_removed(document))
     for node in [*document.findall()]:
         _simplify(node)
-    html = publish_from_doctree(document, writer="html5", settings_overrides=_SETTINGS | {"embed_stylesheet": False})
+    settings = _SETTINGS | {"embed_stylesheet": False}
+    html = cast("bytes", publish_from_doctree(document, writer="html5", settings_overrides=settings))
     return html.decode(), str(document.get("title", "")), dict(unread)
 
 
@@ -69,7 +71,7 @@ class _Options(dict[str, Any]):
     """Options of a directive, and all others, which are not looked at."""
 
     def __missing__(self, name: str) -> Any:
-        return lambda value: value
+        return str
 
 
 class _Unknown(Directive):
@@ -111,9 +113,7 @@ class _Unknown(Directive):
         return [*inside.children, *messages]
 
 
-def _text_of_role(
-    name: str, rawtext: str, text: str, lineno: int, inliner: object, options: object = None, content: object = None
-) -> tuple[list[nodes.Node], list[nodes.Node]]:
+def _text_of_role(_role: str, _source: str, text: str, *_: object, **__: object) -> tuple[list[nodes.Node], list[Any]]:
     """A role that docutils does not know: its text, or its title if it has one."""
     shown = utils.unescape(text)
     titled = _EXPLICIT.fullmatch(shown)
@@ -126,7 +126,7 @@ def _tolerant(known: type[Directive]) -> type[Directive]:
 
 
 @contextmanager
-def _tolerance() -> Iterator[None]:
+def _tolerance() -> Generator[None]:
     """While it lasts docutils takes any role, directive and option; Sphinx replaces the same two functions."""
     find_directive, find_role = directives.directive, roles.role
 
@@ -145,29 +145,28 @@ def _tolerance() -> Iterator[None]:
 
 def _removed(document: nodes.document) -> Iterator[str]:
     """Take out what a reader does not see, and yield what of it is not read."""
+    for node in [*document.findall(_is_hidden)]:
+        node.parent.remove(node)
     for node in [*document.findall(nodes.Element)]:
         match node:
-            case _Unread():
-                yield node["classes"][0]
-            case nodes.image():
-                if not isinstance(node.parent, nodes.substitution_definition):
-                    yield "image"
-            case nodes.comment() | nodes.substitution_definition():
-                pass
+            case _Unread() | nodes.image():
+                yield "image" if isinstance(node, nodes.image) else node["classes"][0]
+                node.parent.remove(node)
             case nodes.system_message():
                 node.parent.replace(node, [*node.findall(nodes.literal_block)])
-                continue
-            case nodes.field() if str(node[0]) in _FOR_SPHINX:
-                pass
             case _:
-                continue
-        node.parent.remove(node)
+                pass
+
+
+def _is_hidden(node: nodes.Node) -> bool:
+    is_for_sphinx = isinstance(node, nodes.field) and node[0].astext() in _FOR_SPHINX
+    return is_for_sphinx or isinstance(node, (nodes.comment, nodes.substitution_definition))
 
 
 def _simplify(node: nodes.Node) -> None:
-    """Say in words what HTML says with style sheets: labels of admonitions and notes, types of terms, languages."""
+    """Say in words what HTML says with style sheets: labels of admonitions, types of terms."""
     match node:
-        case nodes.Admonition():
+        case nodes.Element() if isinstance(node, nodes.Admonition):
             title = node.pop(0).astext() if isinstance(node, nodes.admonition) else en.labels[node.tagname]
             _begin(node, f"{title}: ")
             node.replace_self(nodes.container("", *node.children))
@@ -176,14 +175,14 @@ def _simplify(node: nodes.Node) -> None:
             node.replace_self(nodes.container("", *node.children))
         case nodes.classifier():
             node.insert(0, nodes.Text(" : "))
-        case nodes.literal_block() if "code" in node["classes"]:
-            node["classes"] = [f"language-{name}" for name in node["classes"] if name != "code"]
         case _:
             pass
 
 
 def _begin(node: nodes.Element, text: str) -> None:
     """Put a text before the first paragraph, or instead of it."""
-    if not node.children or not isinstance(node[0], nodes.paragraph):
-        node.insert(0, nodes.paragraph())
-    node[0].insert(0, nodes.Text(text))
+    first = node[0] if node.children else None
+    if not isinstance(first, nodes.paragraph):
+        first = nodes.paragraph()
+        node.insert(0, first)
+    first.insert(0, nodes.Text(text))
