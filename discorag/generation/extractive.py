@@ -5,6 +5,7 @@ Nothing is changed in a sentence of a source, and no connective is put before it
 
 from discorag.generation.relevance import Floats
 from discorag.generation.selection import Selector, select_sentences
+from discorag.ingest.segment.layout import NOTE
 from discorag.ingest.segment.sentence_table import Sentence, SentenceTable
 from discorag.schema.answer import Answer, AnswerInputs, EvidenceSpan, Outcome
 from discorag.schema.discourse import Plan, Reference
@@ -38,12 +39,12 @@ def with_lead_ins(table: SentenceTable, order: list[int]) -> list[int]:
 
 
 def _lead_ins(table: SentenceTable, i: int) -> list[int]:
-    """The sentences before code, and the lead-ins of a list; a table's header is read with its rows."""
+    """The sentences before code, the lead-ins of a list, what a note is on; a table's header is read with its rows."""
     unit = table.sentences[i]
     if unit.lead is None:
         return []
     lead = table.sentences[unit.lead]
-    introduces = unit.kind is UnitKind.CODE or lead.text.endswith(_ANNOUNCES)
+    introduces = unit.kind is UnitKind.CODE or lead.text.endswith(_ANNOUNCES) or NOTE.match(unit.text)
     if not introduces or lead.kind is UnitKind.HEADER:
         return []
     return [*_lead_ins(table, unit.lead), unit.lead]

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import re
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -15,7 +16,9 @@ from yaml import BaseLoader, YAMLError
 from discorag.ingest.convert.converted import Converted
 from discorag.ingest.convert.encoding import ENCODING, decode_text
 from discorag.ingest.convert.formats import LIBRARIES, convert
+from discorag.ingest.convert.marks import STRUCK
 from discorag.ingest.segment.blocks import title_of
+from discorag.ingest.segment.struck import struck_spans
 from discorag.schema.document import Document, Markup
 from discorag.schema.errors import (
     InputError,
@@ -23,7 +26,7 @@ from discorag.schema.errors import (
     UnknownFormatError,
 )
 
-CONVERTER_VERSION = "5"
+CONVERTER_VERSION = "6"
 _TEXT_VERSION = "1"
 _PLAIN, _MARKDOWN = (".txt", ".text"), (".md", ".markdown")
 _TEXTS: dict[str, Markup] = {**dict.fromkeys(_PLAIN, Markup.NONE), **dict.fromkeys(_MARKDOWN, Markup.INLINE)}
@@ -36,6 +39,7 @@ _SAVE_AS = {
     **dict.fromkeys((".mobi", ".azw3"), ".epub"),
 }
 _ASCIIDOC = (".adoc", ".asciidoc")  # no free reader in Python reads real files
+_PARAGRAPH = re.compile(r"\S.*?(?=\n\s*\n|\Z)", re.DOTALL)
 _MAX_FRONT_MATTER = 65_536
 
 
@@ -114,7 +118,9 @@ def read_text(data: bytes, path: Path) -> Converted:
         return file
     metadata, text = _front_matter(file.text)
     title = printable(" ".join(metadata.get("title", "").split()))
-    return replace(file, text=text, title=title, metadata=metadata | file.metadata)
+    struck = sum(len(struck_spans(text, m.start(), m.end())) for m in _PARAGRAPH.finditer(text))
+    unread = {STRUCK: struck} if struck else {}
+    return replace(file, text=text, title=title, metadata=metadata | file.metadata, unread=unread)
 
 
 def document_of(path: Path, data: bytes, file: Converted) -> Document:

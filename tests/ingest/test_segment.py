@@ -263,7 +263,7 @@ def test_the_mark_of_an_item_is_not_quoted(mark: str) -> None:
         ("Revenue   $   2,018   ( 5 )  %", "2023   2022", "Revenue, 2023: $2,018; 2022: ( 5 )%."),
         ("Revenue      2,018", "(in millions)     2023", "Revenue (in millions), 2023: 2,018."),
         ("Oslo,2020,697010", "city,year,people", "Oslo, year: 2020; people: 697010."),
-        ("|收入|20|20|", "|项目|本期|本期|", "收入，本期：20。"),
+        ("|收入|20|20|", "|项目|本期|本期|", "收入，本期：20；本期：20。"),
         ("-q     say nothing", "", "-q: say nothing."),
     ],
 )

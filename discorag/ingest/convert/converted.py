@@ -58,12 +58,6 @@ def cell(text: str) -> str:
     return _BARE_PIPE.sub(r"\\|", " ".join(text.split()))
 
 
-def pipe_table(rows: list[list[str]]) -> str:
-    """A Markdown table. The first row is the header, and no row is longer."""
-    lines = [f"| {' | '.join(map(cell, row))} |" for row in rows]
-    return "\n".join([lines[0], f"|{' --- |' * len(rows[0])}", *lines[1:]])
-
-
 def join_sections(pages: Iterable[str]) -> tuple[str, tuple[int, ...]]:
     """The text of pages that are separate blocks, and where each starts in it; empty ones start where the next does."""
     text, starts = "", list[int]()

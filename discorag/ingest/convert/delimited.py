@@ -7,8 +7,9 @@ from io import StringIO
 from itertools import islice
 from pathlib import Path
 
-from discorag.ingest.convert.converted import Converted, pipe_table
+from discorag.ingest.convert.converted import Converted
 from discorag.ingest.convert.encoding import decode_text
+from discorag.ingest.convert.tables import table_markdown, table_of
 from discorag.schema.errors import DecodingError
 
 _DELIMITERS = (",", ";", "\t", "|")
@@ -31,7 +32,9 @@ def from_delimited(data: bytes, path: Path) -> Converted:
     rows = [row for row in _rows(file.text, delimiter, path) if any(map(str.strip, row))]
     if rows:
         rows[0] += [""] * (max(map(len, rows)) - len(rows[0]))
-    return Converted(pipe_table(rows) if rows else "", title=path.stem, metadata=file.metadata)
+    return Converted(
+        table_markdown(table_of(rows, header_rows=1)) if rows else "", title=path.stem, metadata=file.metadata
+    )
 
 
 def _regular(text: str, delimiter: str) -> int:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from discorag.ingest.convert import html
 from discorag.ingest.convert.archive import pack, tree_of
 from discorag.ingest.convert.converted import Converted
+from discorag.ingest.convert.equations import EQUATION, UNREADABLE, beside, linear
+from discorag.ingest.convert.marks import COMMENT, STRUCK
+from discorag.ingest.convert.numbers import Numbering, is_on, value_of
 
 if TYPE_CHECKING:
     from lxml.etree import _Element  # pyright: ignore[reportPrivateUsage]
@@ -21,39 +26,135 @@ p[style-name='Source Code'] => pre:separator('\\n')
 p[style-name='HTML Preformatted'] => pre:separator('\\n')
 p[style-name='macro'] => pre:separator('\\n')
 """
-_OFF = ("0", "false", "off")
+_FILLS = ("shd", "highlight")
 
 
 def from_docx(parts: Mapping[str, bytes], path: Path) -> Converted:
-    """The text of a Word document with its headings, lists, tables and footnotes, without pictures and hidden text.
+    """The text of a Word document with its headings, lists, tables and notes, and the numbers that Word shows.
 
-    Text counts as hidden if it is marked so itself; what a style hides stays. Raises whatever mammoth raises.
+    Left out are pictures, charts, comments, tracked deletions, and what is hidden or struck out by its own form or its
+    style's. Raises whatever mammoth raises.
     """
     import mammoth
-
-    def no_image(_: object) -> list[object]:
-        return []
-
-    shown = pack({name: _shown(part) if name.endswith(".xml") else part for name, part in parts.items()})
-    result = mammoth.convert_to_html(shown, style_map=_STYLES, convert_image=no_image)
-    return html.from_markup(result.value, path)
-
-
-def _shown(part: bytes) -> bytes:
-    """A part without the runs that are marked as hidden; as it is if none are."""
     from lxml import etree
 
-    root = tree_of(part)
-    runs = [run for run in root.iter("{*}r") if _is_hidden(run.find("{*}rPr/{*}vanish"))]
-    for run in runs:
-        if (parent := run.getparent()) is not None:
-            parent.remove(run)
-    return etree.tostring(root) if runs else part
+    unread = Counter[str]()
+
+    def no_image(_: object) -> list[object]:
+        unread["image"] += 1
+        return []
+
+    trees = {n: tree_of(part) for n, part in parts.items() if n.endswith(".xml") and not n.startswith("word/glossary/")}
+    reader = _Reader.of(trees.values())
+    for tree in trees.values():
+        unread += reader.write_marks(tree)
+    written = {name: etree.tostring(tree) for name, tree in trees.items()}
+    result = mammoth.convert_to_html(pack({**parts, **written}), style_map=_STYLES, convert_image=no_image)
+    made = html.from_markup(result.value, path)
+    return replace(made, unread=dict(unread + Counter(made.unread)))
 
 
-def _is_hidden(mark: _Element | None) -> bool:
-    """Whether the mark is there and not switched off."""
-    if mark is None:
+@dataclass(frozen=True)
+class _Reader:
+    """Writes what mammoth passes over as text, and takes out what a reader of the document does not see.
+
+    Args:
+        numbering: The document's lists.
+        styles: Each style, followed by those that it is based on.
+    """
+
+    numbering: Numbering
+    styles: Mapping[str, Sequence[_Element]]
+
+    @classmethod
+    def of(cls, trees: Iterable[_Element]) -> _Reader:
+        """The reader of a document with these parts."""
+        roots = {tree.tag.rpartition("}")[2]: tree for tree in trees}
+        defined = roots["styles"].iter("{*}style") if "styles" in roots else ()
+        styles = {value_of(style, "styleId", own=True): style for style in defined}
+        numbering = Numbering.of(roots["numbering"]) if "numbering" in roots else Numbering()
+        return cls(numbering, {name: list(_based(name, styles)) for name in styles})
+
+    def write_marks(self, tree: _Element) -> Counter[str]:
+        """Change a part into what mammoth shall see, and count what of it is not read."""
+        unread = Counter({COMMENT: sum(1 for _ in tree.iter("{*}comment"))})
+        is_document = tree.tag.endswith("}document")
+        if is_document:
+            unread["chart"] = sum(1 for _ in tree.iter("{*}chart"))
+            self._write_labels(tree)
+        on_white = tree.find("{*}background") is None
+        runs = list(tree.iter("{*}r"))
+        struck = [run for run in runs if self._has(run, "strike") or self._has(run, "dstrike")]
+        known = set(struck)
+        unread[STRUCK] = sum(run.getprevious() not in known and bool(_text_of(run).strip()) for run in struck)
+        for run in [*struck, *(run for run in runs if self._has(run, "vanish") or (on_white and _is_white(run)))]:
+            if (parent := run.getparent()) is not None:
+                parent.remove(run)
+        for equation in [*tree.iter("{*}oMathPara"), *tree.iter("{*}oMath")]:
+            unread[EQUATION] += _write_equation(equation)
+        return +unread
+
+    def _write_labels(self, document: _Element) -> None:
+        for paragraph in document.iter("{*}p"):
+            is_deleted = paragraph.find("{*}pPr/{*}rPr/{*}del") is not None
+            if is_deleted or next(paragraph.iterancestors("{*}Choice"), None) is not None:
+                continue
+            label = self.numbering.label(paragraph, self.styles)
+            if label and any(text.text for text in paragraph.iter("{*}t")):
+                at = 0 if paragraph.find("{*}pPr") is None else 1
+                paragraph.insert(at, _run_of(label, paragraph))
+
+    def _has(self, run: _Element, name: str) -> bool:
+        """Whether a run has a property, by itself, or else by its own or its paragraph's style."""
+        found = run.find(f"{{*}}rPr/{{*}}{name}")
+        if found is not None:
+            return is_on(found)
+        paragraph = next(run.iterancestors("{*}p"), None)
+        names = [value_of(run, "rPr/{*}rStyle"), "" if paragraph is None else value_of(paragraph, "pPr/{*}pStyle")]
+        styles = (style for name in names for style in self.styles.get(name, ()))
+        return is_on(next(filter(None.__ne__, (style.find(f"{{*}}rPr/{{*}}{name}") for style in styles)), None))
+
+
+def _based(name: str, styles: Mapping[str, _Element]) -> Iterator[_Element]:
+    """The style of this name and those that it is based on."""
+    seen = set[str]()
+    while name in styles and name not in seen:
+        seen.add(name)
+        yield styles[name]
+        name = value_of(styles[name], "basedOn")
+
+
+def _is_white(run: _Element) -> bool:
+    """Whether a run is written in white, and nothing around it may be of another colour."""
+    if value_of(run, "rPr/{*}color").upper() != "FFFFFF" or any(
+        run.find(f"{{*}}rPr/{{*}}{n}") is not None for n in _FILLS
+    ):
         return False
-    values = [value for name, value in mark.attrib.items() if str(name).endswith("}val")]
-    return not values or values[0] not in _OFF
+    around = [*run.iterancestors("{*}p", "{*}tbl", "{*}txbxContent")]
+    return len(around) == 1 and around[0].find("{*}pPr/{*}shd") is None
+
+
+def _write_equation(equation: _Element) -> bool:
+    """Put a run with an equation in its place; whether no line can say it."""
+    parent = equation.getparent()
+    if parent is None or parent.tag.endswith("}oMathPara"):  # it is written with those around it
+        return False
+    before, after = equation.getprevious(), equation.getnext()
+    text = linear(equation)
+    shown = beside("" if before is None else _text_of(before), text, "" if after is None else _text_of(after))
+    parent.replace(equation, _run_of(shown, parent))
+    return text == UNREADABLE
+
+
+def _text_of(element: _Element) -> str:
+    return "".join(text.text or "" for text in element.iter("{*}t"))
+
+
+def _run_of(text: str, near: _Element) -> _Element:
+    """A run with this text, in the namespace of an element near it."""
+    from lxml.etree import Element, SubElement
+
+    space = near.tag.rpartition("}")[0] + "}"
+    run = Element(f"{space}r")
+    SubElement(run, f"{space}t", {"{http://www.w3.org/XML/1998/namespace}space": "preserve"}).text = text
+    return run

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import posixpath
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -41,7 +43,9 @@ def from_epub(parts: Mapping[str, bytes], path: Path) -> Converted:
     order = [pages[ref] for item in book.iter("{*}itemref") if (ref := item.get("idref")) in pages]
     chapters = [_chapter(parts, name, labels.get(name, ""), path) for name in order if name in parts]
     title = next(book.iter(_TITLE), None)
-    return Converted("\n\n".join(filter(None, chapters)), title=stated_title(_text(title)))
+    text = "\n\n".join(chapter.text for chapter in chapters if chapter.text)
+    unread = sum((Counter(chapter.unread) for chapter in chapters), Counter[str]())
+    return Converted(text, title=stated_title(_text(title)), unread=dict(unread))
 
 
 def _contents(table: _Element, name: str) -> Iterator[tuple[str, str]]:
@@ -61,12 +65,13 @@ def _is_nav(item: _Element) -> bool:
     return "nav" in item.get("properties", "").split()
 
 
-def _chapter(parts: Mapping[str, bytes], name: str, heading: str, path: Path) -> str:
+def _chapter(parts: Mapping[str, bytes], name: str, heading: str, path: Path) -> Converted:
     def read_linked(href: str) -> str:
         return parts.get(_resolve(name, href), b"").decode("utf-8", "replace")
 
-    text = html.from_html(parts[name], path, read_linked=read_linked).text
-    return text if not text or not heading or _HEADING.search(text) else f"# {heading}\n\n{text}"
+    page = html.from_html(parts[name], path, read_linked=read_linked)
+    is_headed = not page.text or not heading or _HEADING.search(page.text)
+    return page if is_headed else replace(page, text=f"# {heading}\n\n{page.text}")
 
 
 def _resolve(base: str, href: str) -> str:

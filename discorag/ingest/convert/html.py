@@ -8,8 +8,10 @@ makes invisible.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from functools import cache, lru_cache
 from itertools import chain
 from pathlib import Path
@@ -17,8 +19,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from markdown_it.common.html_blocks import block_names
 
-from discorag.ingest.convert.converted import Converted, cell, literal
+from discorag.ingest.convert.converted import Converted, literal
 from discorag.ingest.convert.encoding import ENCODING, guess_encoding
+from discorag.ingest.convert.marks import STRUCK, write_marks
+from discorag.ingest.convert.notes import write_notes
+from discorag.ingest.convert.numbers import LABEL, number_items, take_labels
+from discorag.ingest.convert.tables import Cell, Table, table_markdown
 from discorag.schema.errors import DecodingError
 
 if TYPE_CHECKING:
@@ -28,41 +34,63 @@ if TYPE_CHECKING:
     from soupsieve import SoupSieve
 
 _HIDING = {"display": {"none"}, "visibility": {"hidden", "collapse"}}
+_STRIKING = {"text-decoration": {"line-through"}, "text-decoration-line": {"line-through"}}
+_EFFECTS = _HIDING | _STRIKING
 _SCREEN = ":is(:not([media]), [media=all i], [media=screen i])"
 
 
 class _Rule(NamedTuple):
-    """A declaration that shows or hides elements; the heaviest one applies. In ``style`` it has no selector."""
+    """A declaration that hides or strikes elements, or does not; the heaviest one applies. In ``style`` it has no
+    selector.
+    """
 
     weight: tuple[bool, bool, tuple[int, int, int], int]
     name: str
-    hides: bool
+    applies: bool
     selector: SoupSieve | None = None
 
 
 def hidden(soup: BeautifulSoup) -> list[Tag]:
     """The elements that a reader of the page does not see, also those inside others.
 
-    The page as a whole is never among them: a page that hides its body has a script that shows it.
+    The page as a whole is never among them: a page that hides its body has a script that shows it. An equation stays
+    that is hidden beside its picture.
     """
-    rules = _rules("\n".join(sheet.get_text() for sheet in soup.select(f"style{_SCREEN}")))
-    hiding = [rule.selector for rule in rules if rule.hides and rule.selector]
-    found = {id(tag): tag for selector in hiding for tag in selector.select(soup)}
-    found |= {id(tag): tag for tag in soup.select("[style]") if any(rule.hides for rule in _style_rules(tag))}
-    return [tag for tag in found.values() if tag.name not in ("html", "body") and _is_hidden(tag, rules)]
+    return [tag for tag in _affected(soup, _HIDING) if not (tag.find("math") and _sibling_name(tag) == "img")]
 
 
-def _is_hidden(tag: Tag, rules: Sequence[_Rule]) -> bool:
+def struck(soup: BeautifulSoup) -> list[Tag]:
+    """The elements that a page strikes out, none inside another."""
+    found = [*soup(["s", "strike", "del"]), *_affected(soup, _STRIKING)]
+    known = set(map(id, found))
+    return [tag for tag in {id(tag): tag for tag in found}.values() if not any(id(up) in known for up in tag.parents)]
+
+
+def _sibling_name(tag: Tag) -> str:
+    then = tag.find_next_sibling()
+    return then.name if then is not None else ""
+
+
+def _affected(soup: BeautifulSoup, names: Iterable[str]) -> list[Tag]:
+    """The elements on which one of these properties has its effect."""
+    rules = [r for r in _rules("\n".join(s.get_text() for s in soup.select(f"style{_SCREEN}"))) if r.name in names]
+    applying = [rule.selector for rule in rules if rule.applies and rule.selector]
+    found = {id(tag): tag for selector in applying for tag in selector.select(soup)}
+    found |= {id(tag): tag for tag in soup.select("[style]") if any(r.applies for r in _style_rules(tag))}
+    return [tag for tag in found.values() if tag.name not in ("html", "body") and _is_affected(tag, rules, names)]
+
+
+def _is_affected(tag: Tag, rules: Sequence[_Rule], names: Iterable[str]) -> bool:
     holding = [*_style_rules(tag), *(rule for rule in rules if rule.selector and rule.selector.match(tag))]
-    of_name = ([rule for rule in holding if rule.name == name] for name in _HIDING)
-    return any(max(declared, key=lambda rule: rule.weight).hides for declared in of_name if declared)
+    of_name = ([rule for rule in holding if rule.name == name] for name in names)
+    return any(max(declared, key=lambda rule: rule.weight).applies for declared in of_name if declared)
 
 
 def _style_rules(tag: Tag) -> list[_Rule]:
     from tinycss2 import parse_blocks_contents
 
-    declared = _hiding(parse_blocks_contents(str(tag.get("style", ""))))
-    return [_Rule((important, True, (0, 0, 0), 0), name, hides) for name, hides, important in declared]
+    declared = _effects(parse_blocks_contents(str(tag.get("style", ""))))
+    return [_Rule((important, True, (0, 0, 0), 0), name, applies) for name, applies, important in declared]
 
 
 @lru_cache(maxsize=8)  # the chapters of a book share their sheets
@@ -74,53 +102,55 @@ def _rules(sheets: str) -> tuple[_Rule, ...]:
 
     found: list[_Rule] = []
     for order, rule in enumerate(parse_stylesheet(sheets, skip_comments=True, skip_whitespace=True)):
-        if not isinstance(rule, QualifiedRule) or not (declared := list(_hiding(parse_blocks_contents(rule.content)))):
+        if not isinstance(rule, QualifiedRule) or not (declared := list(_effects(parse_blocks_contents(rule.content)))):
             continue
-        with suppress(SelectorError, SelectorSyntaxError):  # what these libraries do not know hides nothing
+        with suppress(SelectorError, SelectorSyntaxError):  # what these libraries do not know has no effect
             for selector in parse(serialize(rule.prelude)):
                 if not selector.pseudo_element:
                     sieve, weight = compile(selector.canonical()), selector.specificity()
-                    found += (_Rule((imp, False, weight, order), name, hides, sieve) for name, hides, imp in declared)
+                    found += (_Rule((imp, False, weight, order), name, holds, sieve) for name, holds, imp in declared)
     return tuple(found)
 
 
-def _hiding(declared: Sequence[object]) -> Iterator[tuple[str, bool, bool]]:
-    """The declarations that show or hide: name, whether it hides, and whether it is important."""
+def _effects(declared: Sequence[object]) -> Iterator[tuple[str, bool, bool]]:
+    """The declarations of these properties: name, whether it hides or strikes, and whether it is important."""
     from tinycss2.ast import Declaration
 
     for one in declared:
-        if isinstance(one, Declaration) and one.lower_name in _HIDING:
+        if isinstance(one, Declaration) and one.lower_name in _EFFECTS:
             words = [token.lower_value for token in one.value if token.type == "ident"]
-            yield one.lower_name, len(words) == 1 and words[0] in _HIDING[one.lower_name], one.important
+            yield one.lower_name, not _EFFECTS[one.lower_name].isdisjoint(words), one.important
 
 
 _HTML = (".html", ".htm")
 LIBRARIES = ("markdownify", "beautifulsoup4", "lxml", "tinycss2", "cssselect")
 _DROPPED = (
-    "head, script, style, template, noscript, nav, svg, math annotation, iframe, object, button, select, "
-    "[hidden], [aria-hidden=true], [role=navigation], [role=search], "
-    "a[href^='#footnote-ref'], a[href^='#endnote-ref']"  # mammoth's way back from a note
+    "head, script, style, template, noscript, nav, svg, iframe, object, button, select, "
+    "[hidden], [aria-hidden=true], [role=navigation], [role=search]"
 )
-_UNWRAPPED = [
-    "a", "b", "strong", "i", "em", "u", "s", "del", "ins", "mark", "small", "font", "img", "sub", "code", "kbd", "samp"
-]  # fmt: skip
+_UNWRAPPED = ["a", "b", "strong", "i", "em", "u", "ins", "mark", "small", "font", "img", "code", "kbd", "samp"]
 _BLOCKS = frozenset({*block_names, "br", "pre"})
 _XML_DECLARATION = re.compile(r"^(\s*<\?xml(?:[^<>]*\?>)?)+")  # also one that is not closed
 _SELF_CLOSED = re.compile(r"<(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)\b)(\w++)([^<>]*)/>")
-_EXPONENT = re.compile(r"[+\u2212-]?\d+")
+_NUMBERED = re.compile(r"\d{1,9}[.)]")
 _BACKTICKS = re.compile(r"`{3,}")
 # What web pages say and what they mean (https://encoding.spec.whatwg.org/#names-and-labels).
 _MEANT = {"iso-8859-1": "cp1252", "latin-1": "cp1252", "us-ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030"}
+_TABLE_PARTS = ["caption", "thead", "tbody", "tfoot", "tr", "td", "th"]
+_ORDER = {"thead": 0, "tfoot": 2}
+_SPANS = ("rowspan", "colspan")
 _MAX_COLSPAN = 50
+_TEXT = "data-text"  # attribute in which the text of a cell waits for its table
 
 
 def from_html(data: bytes, path: Path, *, read_linked: Callable[[str], str] = lambda _: "") -> Converted:
     """The text of a page as Markdown, in the encoding that a byte order mark or the page itself names, else in UTF-8,
     else in the likeliest one, which the metadata say (`ENCODING`).
 
-    Scripts, styles, forms, navigation, and what the page itself hides are left out. Links, emphasis and code in a line
-    keep their text only, so that no character of a line is markup; tables become pipe tables, preformatted text becomes
-    fenced blocks. ``read_linked`` reads the style sheets that a page links to.
+    Scripts, styles, forms, navigation, and what the page itself hides or strikes out are left out. Links, emphasis and
+    code in a line keep their text only, so that no character of a line is markup; tables become pipe tables,
+    preformatted text becomes fenced blocks; equations are written in a line (``1/2``), and notes as Markdown has them.
+    ``read_linked`` reads the style sheets that a page links to.
 
     Raises:
         DecodingError: It is in another encoding than it says, or nested too deeply.
@@ -133,14 +163,15 @@ def from_html(data: bytes, path: Path, *, read_linked: Callable[[str], str] = la
         tag.decompose()
     title = soup.select_one("head > title, h1")
     name = " ".join(title.get_text(" ").split()) if title else ""
-    return Converted(text=_markdown(soup, path), title=name, metadata=assumed)
+    return replace(_converted(soup, path, name), metadata=assumed)
 
 
 def from_markup(html: str, path: Path) -> Converted:
     """The same for HTML that another converter made; the class ``title`` marks its title."""
     soup = _soup(html)
+    take_labels(soup)
     title = soup.select_one("h1.title")
-    return Converted(text=_markdown(soup, path), title=" ".join(title.get_text().split()) if title else "")
+    return _converted(soup, path, " ".join(title.get_text().split()) if title else "")
 
 
 def _decode(data: bytes, path: Path) -> tuple[str, dict[str, str]]:
@@ -171,36 +202,71 @@ def _soup(html: str) -> BeautifulSoup:
     return BeautifulSoup(html if "<" in html else f"<p>{html}</p>", "lxml")
 
 
-def _markdown(soup: BeautifulSoup, path: Path) -> str:
+def _converted(soup: BeautifulSoup, path: Path, title: str) -> Converted:
     for tag in soup.select(_DROPPED):
         tag.decompose()
+    unread = Counter({STRUCK: sum(_remove(tag) for tag in struck(soup))})
     try:
+        number_items(soup)
+        write_notes(soup)
+        unread += write_marks(soup)
         for table in soup("table"):
             _simplify(table)
         for terms in soup("dl"):
             _itemise(terms)
-        for part in soup(["td", "th"], colspan=True):  # outside of tables too
-            span = str(part["colspan"])
-            part["colspan"] = str(min(int(span), _MAX_COLSPAN)) if span.isdecimal() else "1"
         _escape(soup)
         text = _converter().convert_soup(soup)
     except RecursionError as error:
         raise DecodingError(f"{path} is nested too deeply.", hint="Save it in a simpler form.") from error
-    return text.replace("\xa0", " ").strip("\n")
+    return Converted(text.replace("\xa0", " ").strip("\n"), title=title, unread=dict(unread))
+
+
+def _remove(tag: Tag) -> bool:
+    """Whether something was said in it."""
+    says = bool(tag.get_text().strip())
+    tag.decompose()
+    return says
 
 
 def _simplify(table: Tag) -> None:
-    """Rows alone, the first of them the header; a table that only lays out the page is dissolved."""
-    if table.find(["table", "pre"]) or table.get("role") == "presentation":
-        for part in [table, *(p for p in table(["caption", "tr", "td", "th"]) if p.find_parent("table") is table)]:
+    """Captions above their tables; a table that only lays out the page is dissolved."""
+    own = [part for part in table(_TABLE_PARTS) if part.find_parent("table") is table]
+    is_data = table.find("pre") is None and any(part.name in ("caption", "thead", "th") for part in own)
+    if table.get("role") == "presentation" or (table.find(["table", "pre"]) and not is_data):
+        for part in (table, *own):
             part.name = "div"
-    for part in table("colgroup"):
-        part.decompose()
-    for caption in table("caption"):
+    for caption in (part for part in own if part.name == "caption"):
         caption.name = "p"
         table.insert_before(caption.extract())
-    for part in table(["thead", "tbody", "tfoot"]):
-        part.unwrap()
+
+
+def _table(element: Tag) -> Table:
+    """A table whose cells have been converted already."""
+    groups: dict[str, list[list[Tag]]] = {}
+    for row in element("tr"):
+        if row.find_parent("table") is element:
+            group = row.find_parent(["thead", "tbody", "tfoot", "table"])
+            key = f"{_ORDER.get(group.name, 1)} {id(group)}" if group else ""
+            groups.setdefault(key, []).append([part for part in row(["td", "th"]) if part.find_parent("tr") is row])
+    rows = [
+        [_cell(part, len(group) - i) for part in row]
+        for _, group in sorted(groups.items(), key=lambda named: named[0][:1])
+        for i, row in enumerate(group)
+    ]
+    return Table(rows)
+
+
+def _cell(part: Tag, rows_left: int) -> Cell:
+    """A cell; one that spans all rows to the end of its group may say so by 0."""
+    rows, columns = (int(span) if (span := str(part.get(name, "1"))).isdecimal() else 1 for name in _SPANS)
+    is_label = columns > 1 and part.find(["b", "strong"]) is not None  # in bold: a header if it spans the table
+    return Cell(
+        str(part.get(_TEXT, "")),
+        rows=min(rows or rows_left, rows_left),
+        columns=max(1, min(columns, _MAX_COLSPAN)),
+        is_header=part.name == "th" or part.find_parent("thead") is not None or is_label,
+        tables=tuple(_table(inner) for inner in part("table") if inner.find_parent(["td", "th"]) is part),
+    )
 
 
 def _itemise(terms: Tag) -> None:
@@ -263,15 +329,25 @@ def _converter() -> MarkdownConverter:
     from markdownify import ATX, MarkdownConverter
 
     class Converter(MarkdownConverter):
-        """Exponents, cells and code as we write them."""
+        """Items, cells and code as we write them."""
 
-        def convert_sup(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-            return f"^{text}" if _EXPONENT.fullmatch(text.strip()) else text
+        def convert_li(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+            label = str(el.get(LABEL, ""))
+            bullet = f"{label} " if _NUMBERED.fullmatch(label) else "- "
+            text = f"{label if bullet == '- ' else ''} {text.strip()}".strip()
+            return f"{bullet}{text.replace(chr(10), chr(10) + ' ' * len(bullet))}\n" if text else "\n"
 
         def convert_td(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-            return f" {cell(text)}{' |' * int(str(el.get('colspan', '1')))}"
+            el[_TEXT] = text
+            return f"{text} "
 
         convert_th = convert_td
+
+        def convert_tr(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+            return text
+
+        def convert_table(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+            return "" if el.find_parent("table") else f"\n\n{table_markdown(_table(el))}\n\n"
 
         def convert_pre(self, el: Tag, text: str, parent_tags: set[str]) -> str:
             if not text.strip():
@@ -280,4 +356,4 @@ def _converter() -> MarkdownConverter:
             return f"\n\n{fence}{_language(el)}\n{text.strip(chr(10)).rstrip()}\n{fence}\n\n"
 
     escapes = dict.fromkeys(("escape_asterisks", "escape_underscores", "escape_misc"), False)
-    return Converter(heading_style=ATX, bullets="-", strip=_UNWRAPPED, table_infer_header=True, **escapes)
+    return Converter(heading_style=ATX, bullets="-", strip=_UNWRAPPED, **escapes)

@@ -8,7 +8,7 @@ from itertools import groupby
 from statistics import median
 from typing import NamedTuple
 
-from discorag.ingest.convert.converted import pipe_table
+from discorag.ingest.convert.tables import table_markdown, table_of
 from discorag.ingest.convert.unwrap import HYPHEN, Line, paragraphs, unwrap
 
 
@@ -67,7 +67,7 @@ def page_text(glyphs: Iterable[Glyph], grids: list[Grid]) -> str:
             lines = list(_lines(glyph for glyph, _ in group))
             parts += [unwrap(p) for p in paragraphs(lines)]
         elif table not in shown:
-            parts.append(pipe_table(tables[table]))
+            parts.append(table_markdown(table_of(tables[table])))
             shown.add(table)
     return "\n\n".join(parts)
 

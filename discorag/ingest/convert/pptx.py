@@ -2,30 +2,45 @@
 
 # python-pptx is typed in part only.
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from discorag.ingest.convert.archive import pack
-from discorag.ingest.convert.converted import Converted, join_sections, literal, pipe_table, stated_title
+from discorag.ingest.convert.archive import pack, tree_of
+from discorag.ingest.convert.converted import Converted, join_sections, literal, stated_title
+from discorag.ingest.convert.drawing import write_slide
+from discorag.ingest.convert.marks import COMMENT
+from discorag.ingest.convert.tables import table_markdown, table_of
 
 LIBRARIES = ("python-pptx",)
 _NO, _YES = ("0", "false"), ("1", "true")
+_SLIDE = re.compile(r"ppt/slides/[^/]+\.xml")
 _INDENT = "  "  # of an item, for each level
 
 
 def from_pptx(parts: Mapping[str, bytes], _: Path) -> Converted:
     """The text of slides in the order of the file: titles as headings, bodies as lists, text boxes, and tables.
 
-    A title slide's title stands above the others. Left out are hidden slides and shapes, pictures, charts, speaker
-    notes, and the footers, dates and numbers that slides repeat. Hidden slides count as pages, as PowerPoint counts.
+    A title slide's title stands above the others. Left out are hidden slides and shapes, struck text, pictures, charts,
+    speaker notes, and the footers, dates and numbers that slides repeat. Hidden slides count as pages, as in
+    PowerPoint.
     """
+    from lxml.etree import tostring
     from pptx import Presentation
 
-    deck = Presentation(pack(parts))
+    trees = {name: tree_of(part) for name, part in parts.items() if _SLIDE.fullmatch(name)}
+    shown = [tree for tree in trees.values() if tree.get("show", "") not in _NO]
+    unread = Counter(
+        {COMMENT: sum(1 for name in parts if "/comments/" in name for _ in tree_of(parts[name]).iter("{*}cm"))}
+    )
+    for tree in shown:
+        unread += write_slide(tree)
+    deck = Presentation(pack({**parts, **{name: tostring(tree) for name, tree in trees.items()}}))
     slides = ["" if slide.element.get("show") in _NO else _slide(slide.shapes) for slide in deck.slides]
     text, starts = join_sections(slides)
-    return Converted(text, title=stated_title(deck.core_properties.title), pages=starts)
+    return Converted(text, title=stated_title(deck.core_properties.title), pages=starts, unread=dict(+unread))
 
 
 def _slide(shapes: Any) -> str:
@@ -68,7 +83,7 @@ def _is_hidden(shape: Any) -> bool:
 def _text(shape: Any) -> str:
     """A table, the items of a slide's body, or the paragraphs of a text box; empty for all else."""
     if getattr(shape, "has_table", False):
-        return pipe_table([[cell.text for cell in row.cells] for row in shape.table.rows])
+        return table_markdown(table_of([[cell.text for cell in row.cells] for row in shape.table.rows]))
     if not shape.has_text_frame:
         return ""
     paragraphs = [(p.level, " ".join(p.text.split())) for p in shape.text_frame.paragraphs]

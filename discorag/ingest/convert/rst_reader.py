@@ -164,7 +164,7 @@ def _is_hidden(node: nodes.Node) -> bool:
 
 
 def _simplify(node: nodes.Node) -> None:
-    """Say in words what HTML says with style sheets: labels of admonitions, types of terms."""
+    """Say in words what HTML says with style sheets: labels of admonitions and notes, types of terms."""
     match node:
         case nodes.Element() if isinstance(node, nodes.Admonition):
             title = node.pop(0).astext() if isinstance(node, nodes.admonition) else en.labels[node.tagname]
@@ -172,7 +172,6 @@ def _simplify(node: nodes.Node) -> None:
             node.replace_self(nodes.container("", *node.children))
         case nodes.footnote() | nodes.citation():
             _begin(node, f"[{node.pop(0).astext()}] ")
-            node.replace_self(nodes.container("", *node.children))
         case nodes.classifier():
             node.insert(0, nodes.Text(" : "))
         case _:

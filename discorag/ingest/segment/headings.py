@@ -1,14 +1,16 @@
 """The hierarchy of a document: its headings, and what stands around every unit by layout."""
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
 from discorag.ingest.segment.blocks import blocks
-from discorag.ingest.segment.layout import Block, Part, sentences_of
-from discorag.schema.document import Document, Hierarchy, Kind, Node, UnitKind
+from discorag.ingest.segment.layout import NOTE, Block, Part, sentences_of
+from discorag.schema.document import Document, Hierarchy, Kind, Markup, Node, UnitKind
 from discorag.schema.errors import InputError
 from discorag.schema.values import Span
 
+_NOTED = re.compile(r"\[\^([^\]\s]+)\]")
 _SAYS = frozenset({UnitKind.PROSE, UnitKind.ITEM, UnitKind.TURN})
 
 
@@ -27,6 +29,7 @@ class Context:
     def under(self, block: Block) -> tuple[str, ...]:
         """The headings above a block that only layout tells, outermost first; its own is one."""
         first = block.parts[0]
+        self._header = None
         if block.level:
             self._headings = []
         elif block.heading:
@@ -90,7 +93,7 @@ def build_hierarchy(document: Document, most: int | None = None) -> Hierarchy:
     """
     tree = _Builder([Node(kind=Kind.DOCUMENT, span=Span(start=0, end=len(document.text)), parent=None)])
     for block in blocks(document):
-        tree.add(block, document.text)
+        tree.add(block, document.text, document.markup)
         if most is not None and tree.sentences > most:
             raise InputError(
                 f"{document.uri} has more than {most:,} sentences.",
@@ -105,10 +108,11 @@ class _Builder:
     nodes: list[Node]
     sections: list[tuple[int, int]] = field(default_factory=list[tuple[int, int]])  # (heading level, node index)
     context: Context = field(default_factory=Context)
+    references: dict[str, list[int]] = field(default_factory=dict[str, list[int]])  # to notes: where, by their label
     sentences: int = 0
     end: int = 0  # of the last block
 
-    def add(self, block: Block, text: str) -> None:
+    def add(self, block: Block, text: str, markup: Markup) -> None:
         """Add a block with its sentences; a heading of Markdown opens a section."""
         if block.level:
             self.close_sections(block.level)
@@ -116,11 +120,21 @@ class _Builder:
         paragraph = self._add(Kind.PARAGRAPH, block.span, by_line=block.by_line)
         under = self.context.under(block)
         for part in block.parts:
-            for span, unit in sentences_of(part, text):
+            for span, unit in sentences_of(part, text, markup):
                 lead = self.context.lead(part, unit, span.start)
+                if note := NOTE.match(text, span.start):
+                    lead = self._reference(note[1])
+                else:
+                    for label in _NOTED.findall(text, span.start, span.end):
+                        self.references.setdefault(label, []).append(span.start)
                 self._add(Kind.SENTENCE, span, parent=paragraph, unit=unit, lead=lead, under=under)
                 self.sentences += 1
         self.end = block.span.end
+
+    def _reference(self, label: str) -> int | None:
+        """Start of the one sentence that refers to a note; None if others since the last note of that name do too."""
+        starts = self.references.pop(label, [])
+        return starts[0] if len(starts) == 1 else None
 
     def close_sections(self, level: int) -> None:
         """End the open sections of this level, and those below them, with the last block."""

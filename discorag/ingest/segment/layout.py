@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, pairwise
 
-from discorag.schema.document import UnitKind
+from discorag.ingest.segment.struck import is_struck, keep_whole, struck_spans
+from discorag.schema.document import Markup, UnitKind
 from discorag.schema.values import Span
 from discorag.text.sentences import ITEM, sentence_spans, stripped
 from discorag.text.terms import terms
@@ -22,7 +23,9 @@ _TURNS_SHARE = 0.4  # of the lines, or paragraphs, that open with a repeated lab
 _SHORT_WORD = 4  # letters: fillers that are not stop words ("yeah", "okay") have no more
 _NOISE = re.compile(r"\{[^{}]*\}")
 _MAX_CODE = 1000  # characters of code that stay one unit
-_REFERENCE = re.compile(r"\[(\d{1,3})\]:?\s+\S|\[\^[^\]\s]+\]:|\[[^\]\n]+\]:\s*\S+$")
+_REFERENCE = re.compile(r"\[(\d{1,3})\]:?\s+\S|\[[^\]\n]+\]:\s*\S+$")
+NOTE = re.compile(r"\[\^([^\]\s]+)\]:\s")
+"""How a footnote begins; its reference is ``[^1]``."""
 _NO_WORDS = re.compile(r"[\W_]*+(?:\d{1,4}+|[A-Za-z])?+[\W_]*+")
 _LEADERS = re.compile(r"(?:\. ?){4}\s*\d{1,4}$")  # of a table of contents, to its page
 _TARGET = r"(?:\((?:[^()\n]|\([^()\n]*\)){0,1000}\)|\[[^\[\]\n]*\])"  # of a link
@@ -195,7 +198,7 @@ def _row_kinds(lines: Sequence[Line], who: frozenset[str]) -> dict[int, UnitKind
 
 
 def _references(lines: Sequence[Line]) -> set[int]:
-    """Indices of the lines that begin with numbers in brackets, one after another, or define a link or a footnote."""
+    """Indices of the lines that begin with numbers in brackets, one after another, or define a link."""
     numbers = {i: m[1] for i, line in enumerate(lines) if (m := _REFERENCE.match(line.text))}
     counted = {i: int(n) for i, n in numbers.items() if n}
     values = set(counted.values())
@@ -208,7 +211,7 @@ def _kind_of_line(text: str, who: frozenset[str]) -> UnitKind | None:
         return UnitKind.FURNITURE
     if who and speaker_of(text) in who:
         return UnitKind.TURN
-    return UnitKind.ITEM if ITEM.match(text) or text.startswith("\\item") else None
+    return UnitKind.ITEM if ITEM.match(text) or NOTE.match(text) or text.startswith("\\item") else None
 
 
 def is_furniture(text: str) -> bool:
@@ -231,8 +234,8 @@ def is_formula(text: str) -> bool:
     return bool(_FORMULA.fullmatch(text))
 
 
-def sentences_of(part: Part, text: str) -> Iterator[tuple[Span, UnitKind]]:
-    """The units of a part and their kinds: its sentences, or the whole of it."""
+def sentences_of(part: Part, text: str, markup: Markup = Markup.NONE) -> Iterator[tuple[Span, UnitKind]]:
+    """The units of a part and their kinds: its sentences, or the whole of it. ``markup`` is the document's."""
     inside = part.span.of(text)
     if part.kind is UnitKind.CODE:
         yield from ((span, part.kind) for span in _code_spans(inside, part.span.start))
@@ -240,8 +243,11 @@ def sentences_of(part: Part, text: str) -> Iterator[tuple[Span, UnitKind]]:
         yield part.span, part.kind
     else:
         sentences = sentence_spans(inside, offset=part.span.start)
-        for span in sentences if part.kind is UnitKind.PROSE else _with_marks(sentences, text):
-            yield span, _kind_of_sentence(span.of(text), part.kind)
+        struck = struck_spans(text, part.span.start, part.span.end) if markup is Markup.INLINE else []
+        whole = tuple(keep_whole(sentences, struck)) if struck else sentences
+        for span in whole if part.kind is UnitKind.PROSE else _with_marks(whole, text):
+            is_gone = is_struck(span, struck, text)
+            yield span, UnitKind.FURNITURE if is_gone else _kind_of_sentence(span.of(text), part.kind)
 
 
 def _with_marks(sentences: Sequence[Span], text: str) -> Sequence[Span]:

@@ -5,6 +5,7 @@ Markdown file emphasis, links, code spans and tags are markup too, as CommonMark
 """
 
 import re
+from collections.abc import Iterable, Iterator
 from functools import cache
 from itertools import zip_longest
 
@@ -12,6 +13,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 from discorag.ingest.convert.converted import not_literal
+from discorag.ingest.convert.marks import Run, join_runs
 from discorag.ingest.segment.layout import cells, without_speaker
 from discorag.schema.document import Markup, UnitKind
 from discorag.text.escaping import WRAPPED_WORD, code_span
@@ -20,9 +22,10 @@ from discorag.text.sentences import LIST_MARK, language_of
 _FENCE = re.compile(r"^(```+|~~~+)[^\n]*\n?|\n?[ \t]*(```+|~~~+)\s*$")
 _QUOTED = re.compile(r"^(?:[ \t]*> ?)+", re.MULTILINE)
 _HEADING = re.compile(r"^#{1,6}\s+|\s+(?:#+|=+|-+)$")
-_ITEM = re.compile(rf"(?:{LIST_MARK}|\\item\b)\s*(?:\[[ xX]\]\s+)?(?=\S)")
+_ITEM = re.compile(rf"(?:{LIST_MARK}|\\item\b)\s*(?=\S)")
 _COMPOUND = re.compile(r"(?<=[^\W\d_]-)\n\s*(?=[^\W\d_])")
 _MARKDOWN_SIGN = re.compile(r"[\\`*_\[<&~]")
+_TAG = re.compile(r"<(/?)(?:su(p|b)|(del|s|strike))\b", re.IGNORECASE)
 _BREAKS = frozenset({"softbreak", "hardbreak"})
 _ENDING = re.compile(r"[.!?。！？…:：;；][\"'”’)\]」』`]*$")
 
@@ -57,11 +60,27 @@ def _words(text: str, markup: Markup) -> str:
 
 
 def strip_markdown(text: str) -> str:
-    """Markdown of one paragraph as its words, on one line: without emphasis, images, tags and addresses of links."""
+    """Markdown of one paragraph as its words, on one line: without emphasis, images, tags and addresses of links.
+
+    What is struck out is left out; what stands above or below the line is written as in ``10^6``.
+    """
     if _MARKDOWN_SIGN.search(text):
         tokens = _inline_parser().parseInline(text)
-        text = "".join(_token_text(child) for token in tokens for child in token.children or ())
+        text = join_runs(_runs(child for token in tokens for child in token.children or ()))
     return " ".join(text.split())
+
+
+def _runs(tokens: Iterable[Token]) -> Iterator[Run]:
+    level, struck = 0, 0
+    for token in tokens:
+        tag = _TAG.match(token.content) if token.type == "html_inline" else None
+        step = -1 if token.type == "s_close" or (tag and tag[1]) else 1
+        if token.type in {"s_open", "s_close"} or (tag and tag[3]):
+            struck = max(0, struck + step)
+        elif tag:
+            level += step * (1 if tag[2].lower() == "p" else -1)
+        elif not struck:
+            yield Run(_token_text(token), level)
 
 
 def _token_text(token: Token) -> str:
@@ -86,11 +105,11 @@ def quote_row(row: str, header: str, markup: Markup = Markup.NONE) -> str:
     if not row.startswith("|"):
         names = _over(names, len(values))
     subject = values[0] + (f" {names[0]}" if names and names[0].startswith(("(", "（")) else "")
-    pairs = dict.fromkeys((n, v) for n, v in zip_longest(names[1:], values[1:], fillvalue="") if v)
+    pairs = [(n, v) for n, v in zip_longest(names[1:], values[1:], fillvalue="") if v]
     is_wide = language_of(row) == "zh"
     colon, semicolon, comma, stop = ("：", "；", "，", "。") if is_wide else (": ", "; ", ", ", ".")
     text = semicolon.join(f"{n}{colon}{v}" if n else v for n, v in pairs)
-    between = (comma if next(iter(pairs))[0] else colon) if subject and text else ""
+    between = (comma if pairs[0][0] else colon) if subject and text else ""
     whole = f"{subject}{between}{text}"
     return whole if not whole or _ENDING.search(whole) else whole + stop
 

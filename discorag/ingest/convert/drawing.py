@@ -1,0 +1,116 @@
+"""Slides before they are read: their text as PowerPoint shows it, with numbers of lists and without what is struck."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from discorag.ingest.convert.equations import EQUATION, UNREADABLE, beside, linear
+from discorag.ingest.convert.marks import STRUCK, Run, join_runs
+from discorag.ingest.convert.numbers import written
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element  # pyright: ignore[reportPrivateUsage]
+
+_STRIKES = ("sngStrike", "dblStrike")
+_SHAPES = {"pic": "image", "chart": "chart"}
+_AUTOMATIC = re.compile(r"(arabic|(alpha|roman)(Lc|Uc))(Period|ParenR|ParenBoth|Plain)")
+_FORMS = {"Period": "{}.", "ParenR": "{})", "ParenBoth": "({})", "Plain": "{}"}
+
+
+def write_slide(slide: _Element) -> Counter[str]:
+    """Change the XML of a slide into text on the line, and count what of it is not read."""
+    unread = Counter({kind: sum(1 for _ in slide.iter(f"{{*}}{name}")) for name, kind in _SHAPES.items()})
+    for choice in list(slide.iter("{*}Choice")):
+        _unwrap(choice)
+    for body in slide.iter("{*}txBody"):
+        counts: dict[int, tuple[str, int]] = {}
+        for paragraph in body.iterchildren("{*}p"):
+            unread[EQUATION] += sum([_write_equation(part) for part in list(paragraph.iterchildren("{*}m"))])
+            unread[STRUCK] += _write_runs(paragraph)
+            _write_number(paragraph, counts)
+    return +unread
+
+
+def _unwrap(choice: _Element) -> None:
+    """Put what a newer PowerPoint shows in the place of the alternatives."""
+    alternatives = choice.getparent()
+    parent = alternatives.getparent() if alternatives is not None else None
+    if alternatives is None or parent is None or next(choice.iter("{*}oMath", "{*}oMathPara"), None) is None:
+        return
+    for child in list(choice.iterchildren("*")):
+        alternatives.addprevious(child)
+    parent.remove(alternatives)
+
+
+def _write_equation(part: _Element) -> bool:
+    """Whether no line can say it."""
+    before, after, text = part.getprevious(), part.getnext(), ""
+    for equation in part.iterchildren("*"):
+        text = linear(equation)
+    shown = beside("" if before is None else _text_of(before), text, "" if after is None else _text_of(after))
+    if (parent := part.getparent()) is not None:
+        parent.replace(part, _run_of(shown, parent))
+    return text == UNREADABLE
+
+
+def _write_runs(paragraph: _Element) -> int:
+    """Take out struck runs and write the others on the line; how many passages were struck."""
+    struck = 0
+    for is_run, group in groupby(list(paragraph.iterchildren("*")), key=lambda part: part.tag.endswith("}r")):
+        runs = list(group) if is_run else []
+        gone = [_property(run, "strike") in _STRIKES for run in runs]
+        struck += sum(now and not before for before, now in zip([False, *gone], gone, strict=False))
+        kept = [run for run, is_gone in zip(runs, gone, strict=True) if not is_gone]
+        if any(gone) or any(map(_level, kept)):
+            whole = join_runs(Run(_text_of(run), _level(run)) for run in kept)
+            for i, run in enumerate(runs):
+                for text in run.iterchildren("{*}t"):
+                    text.text = "" if i else whole
+    return struck
+
+
+def _level(run: _Element) -> int:
+    value = _property(run, "baseline").rstrip("%")
+    return 0 if value in ("", "0") else -1 if value.startswith("-") else 1
+
+
+def _property(run: _Element, name: str) -> str:
+    properties = run.find("{*}rPr")
+    return "" if properties is None else properties.get(name, "")
+
+
+def _write_number(paragraph: _Element, counts: dict[int, tuple[str, int]]) -> None:
+    """Write the number of an item before its text; ``counts`` has the form and the last number of each level."""
+    properties = paragraph.find("{*}pPr")
+    level = int(properties.get("lvl", "0")) if properties is not None else 0
+    automatic = properties.find("{*}buAutoNum") if properties is not None else None
+    form = _AUTOMATIC.fullmatch(automatic.get("type", "")) if automatic is not None else None
+    if not _text_of(paragraph).strip():
+        return
+    for deeper in [other for other in counts if other > level or (form is None and other == level)]:
+        del counts[deeper]
+    if automatic is None or form is None or properties is None:
+        return
+    start = int(automatic.get("startAt", "1"))
+    kind, last = counts.get(level, ("", 0))
+    number = last + 1 if kind == form[0] and last >= start else start
+    counts[level] = form[0], number
+    case = "lower" if form[3] == "Lc" else "upper"
+    name = "decimal" if form[1] == "arabic" else f"{case}{'Letter' if form[2] == 'alpha' else 'Roman'}"
+    paragraph.insert(1, _run_of(f"{_FORMS[form[4]].format(written(number, name))} ", paragraph))
+
+
+def _text_of(element: _Element) -> str:
+    return "".join(text.text or "" for text in element.iter("{*}t"))
+
+
+def _run_of(text: str, near: _Element) -> _Element:
+    from lxml.etree import Element, SubElement
+
+    space = near.tag.rpartition("}")[0] + "}"
+    run = Element(f"{space}r")
+    SubElement(run, f"{space}t").text = text
+    return run

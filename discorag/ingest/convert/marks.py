@@ -1,0 +1,129 @@
+"""Marks that change what a text says: raised, lowered and struck characters, equations, check boxes."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple
+
+from discorag.ingest.convert.equations import EQUATION, UNREADABLE, beside, linear
+
+if TYPE_CHECKING:
+    from bs4 import BeautifulSoup, Tag
+
+STRUCK = "struck passage"
+COMMENT = "comment"
+CHECKED, UNCHECKED = "☑", "☐"
+
+_SLASHES = ("/", "\u2044", "\u2215")
+_NUMBER = re.compile(r"[+\u2212\u2013-]?\d+(?:[.,]\d+)?")
+_EXPRESSION = re.compile(r"[+\u2212\u2013-]?[^\W_](?:[\w.,+\u2212\u2013*/()-]{0,11}[\w)])?")
+_ORDINAL = re.compile(r"st|nd|rd|th|[eo]|er|re|nde?|e?me|ème|[oa]s|[aªº]", re.IGNORECASE)
+_ELEMENT = re.compile(r"(?:(?:^|[^A-Za-z])(?:[A-Z][a-z]?)+|[(\[](?:[A-Z][a-z]?\d*)+[)\]])$")
+"""The end of a chemical formula, or a capital letter: what stands below the line there is usually written in it."""
+
+
+class Run(NamedTuple):
+    """Characters of one form: on the line (0), above (1) or below it (-1)."""
+
+    text: str
+    level: int = 0
+
+
+def join_runs(runs: Iterable[Run]) -> str:
+    """Runs as one text: ``10^6``, ``x_1``, ``1/2``; ordinals ("1st") and formulas of chemistry (H2O) as they stand."""
+    merged: list[Run] = []
+    for run in runs:
+        if merged and merged[-1].level == run.level:
+            merged[-1] = Run(merged[-1].text + run.text, run.level)
+        elif run.text:
+            merged.append(run)
+    text, at = "", 0
+    while at < len(merged):
+        now, then, last = (merged[i] if i < len(merged) else Run("") for i in range(at, at + 3))
+        if now.level > 0 and then.text.strip() in _SLASHES and last.level < 0:
+            text += beside(text, f"{now.text.strip()}/{last.text.strip()}", "")
+            at += 2
+        elif now.level > 0:
+            text += _raised(now.text, text)
+        elif now.level < 0:
+            text += _lowered(now.text, text, then.text)
+        else:
+            text += now.text
+        at += 1
+    return text
+
+
+def _raised(text: str, before: str) -> str:
+    """What stands above the line, behind ``before``."""
+    inside, last = text.strip(), before[-1:]
+    if _NUMBER.fullmatch(inside):
+        return f"^{text}"
+    if not _EXPRESSION.fullmatch(inside) or (len(inside) > 1 and inside.isalpha()) or not before.strip():
+        return text
+    if (last.isdigit() or last.isupper()) and _ORDINAL.fullmatch(inside):
+        return text
+    return f"^{inside}" if len(inside) == 1 else f"^({inside})"
+
+
+def _lowered(text: str, before: str, after: str) -> str:
+    """What stands below the line, between these texts."""
+    inside = text.strip()
+    if not _EXPRESSION.fullmatch(inside) or not before.strip():
+        return text
+    is_formula = (_NUMBER.fullmatch(inside) or inside == "x") and _ELEMENT.search(before[-20:])
+    if is_formula and not after[:1].isdigit():
+        return text
+    return f"_{inside}" if inside.isalpha() or _NUMBER.fullmatch(inside) else f"_({inside})"
+
+
+def write_marks(soup: BeautifulSoup) -> Counter[str]:
+    """Write equations, raised and lowered characters and check boxes of a page as text, and count what is not read."""
+    unread = Counter({EQUATION: sum(_write_equation(tag) for tag in soup(re.compile(r"^(?:\w+:)?math$")))})
+    for tag in soup(["sup", "sub"]):
+        if tag.parent is not None:
+            _write_script(tag)
+    for tag in soup.select("input[type=checkbox i], input[type=radio i]"):
+        if (after := _text_after(tag)).strip() or tag.find_parent("td"):
+            gap = "" if after[:1].isspace() or not after else " "
+            tag.replace_with(f"{CHECKED if tag.has_attr('checked') else UNCHECKED}{gap}")
+    soup.smooth()
+    return +unread
+
+
+def _write_equation(tag: Tag) -> bool:
+    """Whether no line can say it."""
+    from lxml import etree
+
+    parser = etree.XMLParser(recover=True, resolve_entities=False, no_network=True)
+    text = linear(etree.fromstring(str(tag).encode(), parser))
+    tag.replace_with(beside(_text_before(tag), text, _text_after(tag)))
+    return text == UNREADABLE
+
+
+def _write_script(tag: Tag) -> None:
+    """Write a raised or lowered text of a line, or a fraction that begins with it."""
+    before, after, then = _text_before(tag), _text_after(tag), tag.next_sibling
+    runs = [Run(before), Run(tag.get_text(), 1 if tag.name == "sup" else -1)]
+    below = then.next_sibling if then is not None and after.strip() in _SLASHES else None
+    if then is not None and below is not None and getattr(below, "name", "") == "sub":
+        runs += [Run(after), Run(below.get_text(), -1)]
+        then.extract()
+        below.extract()
+        after = ""
+    else:
+        runs.append(Run(after))
+    whole = join_runs(runs)
+    tag.replace_with(whole[len(before) : len(whole) - len(after)])
+
+
+def _text_before(tag: Tag) -> str:
+    found = tag.find_previous(string=True)
+    return str(found) if found is not None else ""
+
+
+def _text_after(tag: Tag) -> str:
+    """The text right behind an element: that of the next thing in its line."""
+    then = tag.next_sibling
+    return then.get_text() if then is not None else ""

@@ -1,0 +1,202 @@
+"""The model of a table that every converter fills, and how it is written as Markdown."""
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import takewhile
+
+from discorag.ingest.convert.converted import cell, literal
+
+_FIGURE = re.compile(r"[^\w\s]*+\d[\d\s.,:/%°'’+\u2212-]*+[^\w\s]*+")
+_DATE = re.compile(r"(?:19|20)\d\d(?:[-/.]\d\d?){0,2}")
+_AMOUNT = re.compile(r"\d[\d.,]*")
+_SAMPLE = 50  # rows below the first that are compared with it
+_SPREAD, _SMALL = 50, 10_000  # places that spans may fill, for each cell and in any table
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell of a table.
+
+    Args:
+        text: What stands in it, as Markdown of one paragraph.
+        rows: How many rows it spans, its own included.
+        columns: How many columns it spans.
+        is_header: Whether the format calls it a header: of its column, its row, or the rows below it.
+        tables: Tables that stand in it.
+    """
+
+    text: str
+    rows: int = 1
+    columns: int = 1
+    is_header: bool = False
+    tables: tuple["Table", ...] = ()
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table as its format describes it.
+
+    Args:
+        rows: The cells that begin in each row, from the left; a place that a span covers has none.
+        header_rows: How many rows at the top name the columns; None if only the cells tell, or nothing does.
+        caption: What the table is called; empty if it has no name.
+    """
+
+    rows: Sequence[Sequence[Cell]]
+    header_rows: int | None = None
+    caption: str = ""
+
+
+_EMPTY = Cell("")
+_Row = list[Cell]
+
+
+def table_of(rows: Iterable[Iterable[str]], *, header_rows: int | None = None, caption: str = "") -> Table:
+    """A table without spans."""
+    return Table([[Cell(text) for text in row] for row in rows], header_rows, caption)
+
+
+def table_markdown(table: Table) -> str:
+    """A table as Markdown; empty if nothing stands in it.
+
+    A cell that spans rows or columns is repeated at each place, and several header rows become one ("Income / 2024").
+    A row that is one cell stands above the table as a paragraph if nothing is above it, and below if nothing is below.
+    Between rows it is repeated in front of those below it if it is a header, else it is a row. Where header cells name
+    the columns again, a new table begins. A table without column names has an empty header row. Tables in cells stand
+    below, with the row and the column of the cell in front of each of their rows.
+    """
+    return "\n\n".join(filter(None, _blocks(table, "")))
+
+
+def is_data(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row is plainly one like those below it, so that it cannot name the columns.
+
+    It holds a figure alone, a date over dates, or words with a figure over the same words: "12 km" over "15 km". A year
+    over other figures names a column. ``rows`` are the texts of a table.
+    """
+    for column, text in enumerate(rows[0]):
+        if not any(map(str.isdigit, text)):
+            continue
+        if not _DATE.fullmatch(text) and _FIGURE.fullmatch(text):
+            return True
+        below = [row[column] for row in rows[1 : 1 + _SAMPLE] if column < len(row) and row[column]]
+        if 2 * sum(_shape(value) == _shape(text) for value in below) > len(below):
+            return True
+    return False
+
+
+def _shape(text: str) -> str:
+    """A text in which all dates, and all figures, are alike."""
+    return "date" if _DATE.fullmatch(text) else _AMOUNT.sub("0", text)
+
+
+def _blocks(table: Table, group: str) -> Iterator[str]:
+    """The paragraphs and pipe tables of a table whose rows all belong to a group."""
+    grid = _grid(table.rows)
+    width = max(map(len, grid), default=0)
+    title = list(takewhile(lambda row: _is_one(row, width), grid[:-1]))
+    rows = grid[len(title) :]
+    heads = _header_rows(rows, width) if table.header_rows is None else max(0, table.header_rows - len(title))
+    body = rows[heads:]
+    notes = list(takewhile(lambda row: _is_one(row, width) and not row[0].is_header, reversed(body[1:])))[::-1]
+    yield from (literal(" ".join(text.split())) for text in (table.caption, *(row[0].text for row in title)))
+    yield from _sections(_names(rows[:heads]), body[: len(body) - len(notes)], width, group)
+    yield from (literal(" ".join(row[0].text.split())) for row in notes)
+
+
+def _grid(rows: Sequence[Sequence[Cell]]) -> list[_Row]:
+    """The cell at each place of each row; a cell that spans several is at all of them."""
+    cells = [one for row in rows for one in row]
+    if all(one.rows == one.columns == 1 for one in cells):
+        return [list(row) for row in rows]
+    if sum(min(one.rows, len(rows)) * one.columns for one in cells) > _SPREAD * len(cells) + _SMALL:
+        return [[replace(one, rows=1, columns=1) for one in row] for row in rows]
+    places: list[dict[int, Cell]] = [{} for _ in rows]
+    for top, row in enumerate(rows):
+        at = 0
+        for one in row:
+            while at in places[top]:
+                at += 1
+            for covered in places[top : top + one.rows]:
+                for column in range(at, at + one.columns):
+                    covered.setdefault(column, one)
+            at += one.columns
+    return [[row.get(column, _EMPTY) for column in range(1 + max(row, default=-1))] for row in places]
+
+
+def _is_one(row: _Row, width: int) -> bool:
+    """Whether one cell spans the whole table."""
+    return len(row) == width > 1 and row[0].columns >= width
+
+
+def _header_rows(rows: list[_Row], width: int) -> int:
+    """How many of the rows name the columns: those of header cells, else the first if it may."""
+    named = sum(1 for _ in takewhile(lambda row: _is_header(row) and not _is_one(row, width), rows))
+    if 0 < named < len(rows):
+        return named
+    texts = [[one.text.strip() for one in row] for row in rows]
+    if len(rows) < 2 or width < 2 or is_data(texts) or (not named and all(row[0].is_header for row in rows if row)):
+        return 0
+    figures = sum(any(map(str.isdigit, "".join(row[1:]))) for row in texts[1:])
+    return int(width > 2 or 2 * figures >= len(texts) - 1)
+
+
+def _is_header(row: _Row) -> bool:
+    filled = [one for one in row if one.text.strip()]
+    return bool(filled) and all(one.is_header for one in filled)
+
+
+def _names(heads: list[_Row]) -> list[str]:
+    """The names of the columns, each from all its header cells."""
+    width = max(map(len, heads), default=0)
+    return [_joined(row[i].text for row in heads if i < len(row)) for i in range(width)]
+
+
+def _sections(names: list[str], body: list[_Row], width: int, outer: str) -> Iterator[str]:
+    """The pipe tables that header rows inside a table make of it."""
+    rows: list[tuple[str, _Row]] = []  # each with its group
+    group, i = outer, 0
+    while i < len(body):
+        row = body[i]
+        if _is_one(row, width) and row[0].is_header:
+            group = _joined([outer, row[0].text])
+        elif again := _named_again(body[i:], width):
+            yield from _section(names, rows, width)
+            names, rows, group = _names(body[i : i + again]), [], outer
+            i += again - 1
+        elif any(one.text.strip() or one.tables for one in row):
+            rows.append((group, row[:1] if _is_one(row, width) else row))
+        i += 1
+    yield from _section(names, rows, width)
+
+
+def _named_again(rows: list[_Row], width: int) -> int:
+    """How many rows at the top, with others below them, name the columns again and hold no figures."""
+    found = sum(1 for _ in takewhile(lambda row: _is_header(row) and not _is_one(row, width), rows))
+    texts = [[one.text.strip() for one in row] for row in rows[:found]]
+    are_names = found < len(rows) and all(sum(map(bool, row)) > 1 and not is_data([row]) for row in texts)
+    return found if are_names else 0
+
+
+def _section(names: list[str], rows: list[tuple[str, _Row]], width: int) -> Iterator[str]:
+    is_grouped = any(group for group, _ in rows)
+    lines = [[group, *(one.text for one in row)] if is_grouped else [one.text for one in row] for group, row in rows]
+    if lines or any(names):
+        heads = [""] * is_grouped + names
+        yield pipe_table([heads + [""] * (width + is_grouped - len(heads)), *lines])
+    for group, row in rows:
+        for i, one in enumerate(row):
+            if one.tables and one not in row[:i]:
+                name = _joined([group, row[0].text if i else "", names[i] if i < len(names) else ""])
+                yield from (block for inner in one.tables for block in _blocks(inner, name))
+
+
+def _joined(names: Iterable[str]) -> str:
+    return " / ".join(dict.fromkeys(filter(None, (" ".join(name.split()) for name in names))))
+
+
+def pipe_table(rows: Sequence[Sequence[str]]) -> str:
+    """A Markdown table. The first row is the header, and no row is longer."""
+    lines = [f"| {' | '.join(map(cell, row))} |" for row in rows]
+    return "\n".join([lines[0], f"|{' --- |' * len(rows[0])}", *lines[1:]])
