@@ -14,11 +14,12 @@ from pydantic import BaseModel, ValidationError
 
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.errors import ConfigError
-from discorag.text.sentences import CJK
-from discorag.text.terms import terms
+from discorag.text.folding import fold
+from discorag.text.terms import CJK_LETTERS, HANGUL, terms
 
 PACKAGED = Path(__file__).parent / "weights" / "calibration.json"
-_WORD = re.compile(rf"(?:(?!{CJK.pattern})[^\W_])+(?:[.\-'’/](?:(?!{CJK.pattern})[^\W_])+)*")
+_LETTER = rf"[^\W_{CJK_LETTERS}{HANGUL}]"  # scripts whose words have no capitals, and whose particles follow a code
+_WORD = re.compile(rf"{_LETTER}+(?:[.\-'’/]{_LETTER}+)*")
 _POSSESSIVE = re.compile(r"['’]s$")
 _WHOLE = frozenset(
     terms(
@@ -101,10 +102,12 @@ def asks_about_the_whole(question: str) -> bool:
 def exact_terms(question: str) -> list[str]:
     """Names, numbers and codes of a question: words with a digit, or with a capital that does not begin a sentence.
 
+    They are folded (`discorag.text.folding.fold`), and end where another script begins: "ABC-123の" holds ABC-123.
+
     >>> exact_terms("Does Marta's HTTP client return 429? Why?")
     ['Marta', 'HTTP', '429']
     """
-    text = question.strip()
+    text = fold(question).strip()
     begins = {0, *(m.end() for m in re.finditer(r"[.?!]\s+", text))}
     words = [(m.start() in begins, _POSSESSIVE.sub("", m[0])) for m in _WORD.finditer(text)]
     named = (w for is_first, w in words if any(map(str.isdigit, w)) or any(map(str.isupper, w[is_first:])))
@@ -113,7 +116,7 @@ def exact_terms(question: str) -> list[str]:
 
 def absent_terms(inputs: AnswerInputs) -> list[str]:
     """The `exact_terms` of the question that occur in no passage, title or heading."""
-    sources = "\n".join("\n".join((c.title, *c.headings, c.text)) for c in inputs.chunks).casefold()
+    sources = fold("\n".join("\n".join((c.title, *c.headings, c.text)) for c in inputs.chunks)).casefold()
     return [term for term in exact_terms(inputs.query) if term.casefold() not in sources]
 
 

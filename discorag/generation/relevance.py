@@ -18,6 +18,7 @@ from discorag.schema.answer import AnswerInputs
 from discorag.schema.values import Vectors
 from discorag.store.search import reciprocal_ranks_of
 from discorag.text.bm25 import Runs, TermCounts
+from discorag.text.folding import fold
 
 Floats = NDArray[np.float64]
 
@@ -87,14 +88,16 @@ def sentences_about_codes(inputs: AnswerInputs, table: SentenceTable) -> list[in
     """
 
     def subject(unit: Sentence) -> str:
-        return " ".join((*unit.headings, unit.body[:_BEGINNING]))
+        return fold(" ".join((*unit.headings, unit.body[:_BEGINNING])))
 
     statements, found = statements_of(table), list[int]()
-    titles = [inputs.chunks[table.sentences[i].chunk - 1].title.casefold() for i in statements]
-    for code in dict.fromkeys(_CODE.findall(inputs.query)):
+    titles = [fold(inputs.chunks[table.sentences[i].chunk - 1].title).casefold() for i in statements]
+    for code in dict.fromkeys(_CODE.findall(fold(inputs.query))):
         if code[0] != "-" and 2 * sum(code.casefold() in title for title in titles) > len(titles):
             continue
-        pattern = re.compile(rf"(?<![\w-])v?{re.escape(code)}(?![\w-]|\.\d)", 0 if code[0] == "-" else re.IGNORECASE)
+        pattern = re.compile(
+            rf"(?<![\w-])v?{re.escape(code)}(?![\w-]|\.\d)", re.ASCII | (0 if code[0] == "-" else re.IGNORECASE)
+        )
         about = [i for i in statements if pattern.search(subject(table.sentences[i]))]
         if 2 * len(about) <= len(statements):
             found += about

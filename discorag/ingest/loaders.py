@@ -16,7 +16,7 @@ from frontmatter.default_handlers import YAMLHandler
 from yaml import BaseLoader, ScalarNode, YAMLError
 
 from discorag.ingest.convert.converted import Converted
-from discorag.ingest.convert.encoding import ENCODING, WESTERN, decode_text
+from discorag.ingest.convert.encoding import ENCODING, decode_text
 from discorag.ingest.convert.formats import LIBRARIES, convert
 from discorag.ingest.convert.marks import STRUCK
 from discorag.ingest.convert.unread import in_markdown
@@ -32,7 +32,7 @@ from discorag.schema.metadata import Scalar, Value, as_words, typed
 
 CONVERTER_VERSION = "6"
 _TEXT_VERSION = "2"
-_PLAIN, _MARKDOWN = (".txt", ".text", ".rst"), (".md", ".markdown")
+_PLAIN, _MARKDOWN = (".txt", ".text"), (".md", ".markdown")
 _TEXTS: dict[str, Markup] = {**dict.fromkeys(_PLAIN, Markup.NONE), **dict.fromkeys(_MARKDOWN, Markup.INLINE)}
 SUFFIXES = (*_TEXTS, *LIBRARIES)
 SUPPORTED = ", ".join(SUFFIXES)
@@ -42,6 +42,7 @@ _SAVE_AS = {
     **dict.fromkeys((".xls", ".ods"), ".xlsx"),
     **dict.fromkeys((".mobi", ".azw3"), ".epub"),
 }
+_ASCIIDOC = (".adoc", ".asciidoc")  # no free reader in Python reads real files
 _PARAGRAPH = re.compile(r"\S.*?(?=\n\s*\n|\Z)", re.DOTALL)
 _MAX_FRONT_MATTER = 65_536
 
@@ -71,7 +72,7 @@ def load(path: Path, *, max_bytes: int) -> Document:
     """Read a file of at most ``max_bytes``. All but text and Markdown is converted to Markdown.
 
     Text and Markdown may have any line ends, which become line feeds; nothing else is changed. They are read in the
-    encoding of their byte order mark, as UTF-8, or as Windows-1252, which the metadata then say (`ENCODING`). YAML
+    encoding of their byte order mark, as UTF-8, or in the likeliest one, which the metadata then say (`ENCODING`). YAML
     front matter of Markdown becomes metadata: text, numbers, true and false, and lists of these. A number stays text
     where that says more ("1.10", "007"). Nested values are left out. Front matter that is no YAML mapping stays text.
 
@@ -148,13 +149,14 @@ def document_of(path: Path, data: bytes, file: Converted) -> Document:
 
 def reading_note(document: Document) -> str:
     """What the result of an ingest says of how the document was read; empty if there is nothing to say."""
-    if document.metadata.get(ENCODING) != WESTERN:
-        return ""
-    return "Read as Windows-1252: it is not UTF-8. If letters are wrong, save it as UTF-8."
+    encoding = document.metadata.get(ENCODING)
+    return f"Read as {encoding}: it is not UTF-8. If letters are wrong, save it as UTF-8." if encoding else ""
 
 
 def unknown_format(suffix: str) -> str:
     """The error for a file whose suffix is not one of `SUFFIXES`."""
+    if suffix.lower() in _ASCIIDOC:
+        return f"unknown format {suffix}; convert it to HTML: asciidoctor FILE{suffix}"
     other = _SAVE_AS.get(suffix.lower())
     hint = f"save it as {other}" if other else "if it is text, name it .txt"
     return f"unknown format {suffix or 'without suffix'}; {hint}"

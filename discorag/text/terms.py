@@ -5,7 +5,6 @@ Qdrant stores the term-frequency part of BM25, and multiplies by the inverse doc
 """
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Iterator
 from functools import cache
@@ -15,6 +14,8 @@ from runpy import run_path
 
 import xxhash
 
+from discorag.text.folding import fold
+
 SparseVector = tuple[list[int], list[float]]
 
 K1 = 1.2
@@ -22,14 +23,16 @@ B = 0.75
 AVERAGE_TERMS = 120
 """Terms in an average chunk: 256 encoder tokens are about 200 English words, and 40 % of them are stop words."""
 
-_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+CJK_LETTERS = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+HANGUL = "\u1100-\u11ff\uac00-\ud7a3"
+"""Letters of Chinese and Japanese, and of Korean, for a character class."""
 _TOKEN = re.compile(
-    rf"[{_CJK}]+"
-    rf"|(?:(?![{_CJK}])\w|(?<=\d)[.,](?=\d))+"  # a word; a point or comma between digits belongs to the number
+    rf"[{CJK_LETTERS}]+|[{HANGUL}]+"
+    rf"|(?:(?![{CJK_LETTERS}{HANGUL}])\w|(?<=\d)[.,](?=\d))+"  # a word; between digits a point or comma is its part
     r"(?:(?<=n)'t\b)?"  # "don't" is one word, "John's" is two
 )
 _OPTION = re.compile(r"(?<![\w-])--?[a-z][\w-]*")
-_IS_CJK = re.compile(rf"[{_CJK}]")
+_IS_CJK = re.compile(rf"[{CJK_LETTERS}]")
 _NEGATIONS_EN = frozenset({"no", "nor", "not", "without"})
 _NEGATIONS_ZH = frozenset("不没无未非别莫勿毋")
 
@@ -39,7 +42,7 @@ def terms(text: str, *, stopwords: bool = True) -> list[str]:
 
     A run of CJK characters gives its overlapping bigrams (a single character stays as it is). Numbers keep their form:
     "3.5" and "1,000" are one term each, "12%" is "12". An option such as "-s" or "--sort" is a term next to its words;
-    these come last. Compatibility forms (full-width letters and digits) are folded.
+    these come last. A Korean particle behind a code ("ABC-123의") is a term of its own. Text is folded (`fold`).
 
     Args:
         text: Any text.
@@ -47,7 +50,7 @@ def terms(text: str, *, stopwords: bool = True) -> list[str]:
             characters and words of two such characters. (The rest of that list has content words such as 安全,
             "safety".) Negations always stay: "not", "no", "nor", "without", "don't", 不, 没, 无, ...
     """
-    folded = unicodedata.normalize("NFKC", text).replace("’", "'").lower()
+    folded = fold(text).replace("’", "'").lower()
     dropped = _stopwords() if stopwords else frozenset[str]()
     words = [term for match in _TOKEN.finditer(folded) for term in _pieces(match.group()) if term not in dropped]
     return words + _OPTION.findall(folded)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from discorag.conflicts.values import MONTHS
+from discorag.text.folding import fold
 from discorag.text.terms import terms
 
 _DASH = "[-‐‑‒–—]"
@@ -65,7 +66,7 @@ def read_words(text: str) -> Words:
 
 
 def _plain(text: str) -> str:
-    text = unicodedata.normalize("NFKD", text)
+    text = unicodedata.normalize("NFD", fold(text))
     text = "".join(c for c in text if not unicodedata.combining(c))
     return re.sub(r"['’]s?\b", " ", _DOTTED.sub(lambda m: re.sub("[._]", "", m[0]), text))
 
@@ -80,7 +81,7 @@ def _as_ascii(text: str) -> dict[str, str]:
     >>> _as_ascii("Mélanie Joly")
     {'melanie': 'mlanie'}
     """
-    words = _WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+    words = _WORD.findall(fold(text).casefold())
     return {_plain(w): w.encode("ascii", "ignore").decode() for w in words if not w.isascii()}
 
 

@@ -141,7 +141,7 @@ def test_western_text_is_read_and_the_document_says_so(tmp_path: Path, name: str
     document = read(write(tmp_path, name, f'"{said}"'.encode("cp1252")))
     assert said in document.text
     assert document.metadata == {"encoding": "windows-1252"}
-    assert "Windows-1252" in reading_note(document)
+    assert "windows-1252" in reading_note(document)
     told = read(write(tmp_path, name, f'"{said}"'))
     assert (told.metadata, reading_note(told)) == ({}, "")
 

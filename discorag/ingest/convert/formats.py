@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from discorag.ingest.convert import delimited, docx, epub, html, pdf, pptx, xlsx
+from discorag.ingest.convert import delimited, docx, epub, html, pdf, pptx, rst, xlsx
 from discorag.ingest.convert.archive import unpack
 from discorag.ingest.convert.converted import Converted
 from discorag.ingest.convert.unread import in_office_file
@@ -13,6 +13,7 @@ from discorag.schema.errors import DecodingError, DiscoRagError, InputError
 
 _PLAIN: Mapping[str, tuple[Callable[[bytes, Path], Converted], tuple[str, ...]]] = {
     **dict.fromkeys((".html", ".htm", ".xhtml"), (html.from_html, html.LIBRARIES)),
+    ".rst": (rst.from_rst, rst.LIBRARIES),
     ".pdf": (pdf.from_pdf, pdf.LIBRARIES),
     **dict.fromkeys((".csv", ".tsv"), (delimited.from_delimited, ())),
 }

@@ -13,12 +13,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, lru_cache
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from markdown_it.common.html_blocks import block_names
 
 from discorag.ingest.convert.converted import Converted, literal
+from discorag.ingest.convert.encoding import ENCODING, guess_encoding
 from discorag.ingest.convert.marks import STRUCK, write_marks
 from discorag.ingest.convert.notes import write_notes
 from discorag.ingest.convert.numbers import LABEL, number_items, take_labels
@@ -143,7 +145,8 @@ _TEXT = "data-text"  # attribute in which the text of a cell waits for its table
 
 
 def from_html(data: bytes, path: Path, *, read_linked: Callable[[str], str] = lambda _: "") -> Converted:
-    """The text of a page as Markdown, in the encoding that a byte order mark or the page itself names, else UTF-8.
+    """The text of a page as Markdown, in the encoding that a byte order mark or the page itself names, else in UTF-8,
+    else in the likeliest one, which the metadata say (`ENCODING`).
 
     Scripts, styles, forms, navigation, and what the page itself hides or strikes out are left out. Links, emphasis and
     code in a line keep their text only, so that no character of a line is markup; tables become pipe tables,
@@ -153,7 +156,7 @@ def from_html(data: bytes, path: Path, *, read_linked: Callable[[str], str] = la
     Raises:
         DecodingError: It is in another encoding than it says, or nested too deeply.
     """
-    text = _decode(data, path)
+    text, assumed = _decode(data, path)
     soup = _soup(text if path.suffix.lower() in _HTML else _SELF_CLOSED.sub(r"<\1\2></\1>", text))
     for link in soup.select(f"link[rel~=stylesheet][href]{_SCREEN}"):
         link.name, link.string = "style", read_linked(str(link["href"]))
@@ -163,7 +166,7 @@ def from_html(data: bytes, path: Path, *, read_linked: Callable[[str], str] = la
     name = " ".join(title.get_text(" ").split()) if title else ""
     unread = in_page(soup)
     made = _converted(soup, path, name)
-    return replace(made, unread=dict(Counter(unread) + Counter(made.unread)))
+    return replace(made, metadata=assumed, unread=dict(Counter(unread) + Counter(made.unread)))
 
 
 def from_markup(html: str, path: Path) -> Converted:
@@ -174,19 +177,21 @@ def from_markup(html: str, path: Path) -> Converted:
     return _converted(soup, path, " ".join(title.get_text().split()) if title else "")
 
 
-def _decode(data: bytes, path: Path) -> str:
+def _decode(data: bytes, path: Path) -> tuple[str, dict[str, str]]:
     from bs4.dammit import EncodingDetector
 
     body, mark = EncodingDetector.strip_byte_order_mark(data)
     declared = EncodingDetector.find_declared_encoding(body, is_html=True, search_entire_document=False)
     names = [mark] if mark else [_MEANT.get((declared or "utf-8").lower(), declared), "utf-8"]
-    for name in filter(None, names):
+    guessed = (guess_encoding(body)[0] for _ in range(not mark and b"\x00" not in body))  # only if it is needed
+    for name in filter(None, chain(names, guessed)):
         try:
             text = body.decode(name)
         except (UnicodeDecodeError, LookupError):
             continue
         if "\x00" not in text:
-            return text.replace("\r\n", "\n").replace("\r", "\n")
+            assumed = {} if name in names else {ENCODING: name}
+            return text.replace("\r\n", "\n").replace("\r", "\n"), assumed
     raise DecodingError(
         f"{path} is not text in {' or '.join(dict.fromkeys(filter(None, names)))}.",
         hint="If it is HTML, name its encoding in <meta charset>, or save it as UTF-8.",
@@ -211,6 +216,8 @@ def _converted(soup: BeautifulSoup, path: Path, title: str) -> Converted:
         unread += write_marks(soup)
         for table in soup("table"):
             _simplify(table)
+        for terms in soup("dl"):
+            _itemise(terms)
         _escape(soup)
         text = _converter().convert_soup(soup)
     except RecursionError as error:
@@ -265,6 +272,28 @@ def _cell(part: Tag, rows_left: int) -> Cell:
         is_bold=bool(bold) and bold.split() == part.get_text().split(),
         tables=tuple(_table(inner) for inner in part("table") if inner.find_parent(["td", "th"]) is part),
     )
+
+
+def _itemise(terms: Tag) -> None:
+    """A list of terms as Markdown can write it: each term is an item, and what it means follows behind a colon."""
+    terms.name = "ul"
+    for group in terms("div", recursive=False):
+        group.unwrap()
+    item, joins = None, False
+    for part in terms(["dt", "dd"], recursive=False):
+        if part.name == "dt" or item is None:
+            joins, part.name, item = part.name == "dt", "li", part
+            continue
+        item.append(part.extract())
+        part.name = "div"
+        if joins and (term := item.get_text().removesuffix(part.get_text()).strip()):
+            part.insert_before(" " if term.endswith(":") else ": ")
+            first = next((one for one in part.contents if one.get_text().strip()), None)
+            for paragraph in part("p", recursive=False)[:1]:
+                if paragraph is first:
+                    paragraph.unwrap()
+            part.unwrap()
+        joins = False
 
 
 def _language(pre: Tag) -> str:
