@@ -16,8 +16,11 @@ from discorag.discourse.parse.inline import unescape
 from discorag.models.protocol import LanguageModel, Message, Reply, Request, TokenCounter
 from discorag.retrieval.routers.prompted import REFUSAL
 from discorag.retrieval.routers.walk import STAGE
+from discorag.schema.answer import Answer, AnswerInputs, JudgeName, Outcome
 from discorag.schema.errors import Usage
 from discorag.schema.ledger import Ledger
+from discorag.verification.tracing import Verifier, check_draft
+from nodes.backends import Backends
 
 T = TypeVar("T")
 EDU_TOKENS = 11
@@ -179,6 +182,24 @@ class CountingModel(LanguageModel):
 
     def _count(self, message: Message) -> int:
         return len(self._counter.token_offsets([message.content])[0])
+
+
+class CountingBackends(Backends):
+    """Backends of a bill: what no language model does, and what leaves the prompts as they are, is left out."""
+
+    encodes_sentences = False
+
+    def verifier(self, judge: JudgeName) -> Verifier:
+        """One that calls no encoder and no reranker, unless the judge is a language model, whose call is counted."""
+        return super().verifier(judge) if judge == "llm" else _Unplaced()
+
+
+class _Unplaced:
+    """A verifier that looks for no evidence."""
+
+    async def verify(self, inputs: AnswerInputs, draft: str) -> Outcome[Answer]:
+        """See `Verifier.verify`."""
+        return check_draft(inputs, draft)
 
 
 def _statements(prompt: str) -> str:
