@@ -22,8 +22,11 @@ from discorag.models.memo import MemoEncoder
 from discorag.models.protocol import Encoder, LanguageModel, Template, TreeParser
 from discorag.models.reranker import RERANKERS, Reranker, reranker_from
 from discorag.retrieval.registry import TreeTools
+from discorag.schema.answer import JudgeName
 from discorag.schema.errors import ConfigError, ModelError
 from discorag.store.store import Store, open_store
+from discorag.verification.judges import verifier_of
+from discorag.verification.tracing import Verifier
 from prompts import PromptError, check, load, names
 
 if TYPE_CHECKING:
@@ -41,7 +44,11 @@ class Backends:
 
     ``encoder`` remembers what it has encoded; ``bare_encoder`` is the same without a memory, to be timed. All prompts
     are read when an instance is made, so that no step of a graph reads a file.
+
+    ``encodes_sentences``: whether an ingest that makes no trees stores the vectors of sentences for questions.
     """
+
+    encodes_sentences = True
 
     def __init__(self, settings: Settings, store: Store, encoder: Encoder, model: LanguageModel | None) -> None:
         self.settings = settings
@@ -152,6 +159,10 @@ class Backends:
         """Ranks and selects sentences; without a calibration where none belongs to the configured reranker."""
         known = self.calibration
         return Selector(self.encoder, self.reranker, known if isinstance(known, Calibration) else None)
+
+    def verifier(self, judge: JudgeName) -> Verifier:
+        """What checks drafts, with this judge. Raises as `verifier_of`."""
+        return verifier_of(self, judge)
 
     @property
     def reranker(self) -> Reranker:

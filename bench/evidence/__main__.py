@@ -147,13 +147,13 @@ def figures(questions: Sequence[Ranked]) -> dict[str, Any]:
     found = [q for q in questions if q.needed]
     return {
         "n": {n: sum(q.name == n for q in questions) for n in names},
-        "fixed": {f"{k}": _fixed(questions, [*names], k) for k in FIXED},
+        "fixed": {f"{k}": best(questions, [*names], k) for k in FIXED},
         "rules": rules,
         "wide": tell_wide(found),
     }
 
 
-def _fixed(questions: Sequence[Ranked], names: Sequence[str], k: int) -> dict[str, Any]:
+def best(questions: Sequence[Ranked], names: Sequence[str], k: int) -> dict[str, Any]:
     """The best k passages: in the order of the search, reranked, and the difference question by question."""
     gains = [[100 * (q.at(q.recall, k) - q.at(q.unranked, k)) for q in questions if q.name == n] for n in names]
     return {

@@ -1,12 +1,12 @@
 """The draft of an answer: by a language model or, without one or if it fails, from sentences of the sources."""
 
+import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Protocol, TypeVar
 
 from discorag.generation.extractive import extract_answer
 from discorag.generation.plan_text import missing_references
 from discorag.generation.selection import Selector
-from discorag.ingest.segment.sentence_table import sentences_of
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.errors import DiscoRagError, InputError, ModelError
 from discorag.text.citations import steps, without_copied
@@ -36,7 +36,7 @@ async def write_draft(
     ``progress`` receives the words of the draft, and what is wrong with the plan. Raises as ``write`` and
     `Selector.rank`.
     """
-    is_plan_usable = await _check_plan(inputs, selector, progress)
+    is_plan_usable = await _check_plan(inputs, progress)
     if write:
         outcome = await write(inputs)
         return outcome.holding(without_copied(outcome.value, [c.text for c in inputs.chunks]))
@@ -48,11 +48,11 @@ async def write_draft(
     return outcome
 
 
-async def _check_plan(inputs: AnswerInputs, selector: Selector, progress: Progress) -> bool:
+async def _check_plan(inputs: AnswerInputs, progress: Progress) -> bool:
     """Whether there is no plan, or one that cites existing passages. Citations that do not exist are reported."""
     if inputs.plan is None:
         return True
-    absent = missing_references(inputs.plan, inputs, await sentences_of(inputs, selector.encoder))
+    absent = await asyncio.to_thread(missing_references, inputs.plan, inputs)
     for message in absent.values():
         progress.failed(InputError(message), fallback="the rest of the plan", of="plan")
     return any(r not in absent for step in steps(inputs.plan) for r in step.references)

@@ -1,10 +1,11 @@
 """The plan by rules: a paragraph that cites the selected sentences and says what each is for."""
 
 import re
+from collections import Counter
 from dataclasses import dataclass
 
 from discorag.generation.selection import Role, SelectedSentence, Selection, Selector
-from discorag.ingest.segment.sentence_table import Sentence, SentenceTable
+from discorag.ingest.segment.sentence_table import Sentence, SentenceTable, sentences_in
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.discourse import ChunkRelation, Nuclearity, Plan, Reference, Relation, RstTree
 from discorag.schema.document import UnitKind
@@ -84,15 +85,16 @@ class RulePlanEngine:
         return Outcome(value=Plan(paragraph=_Writer(inputs, table).write(selection)))
 
 
-def missing_references(plan: Plan, inputs: AnswerInputs, table: SentenceTable) -> dict[Reference, str]:
+def missing_references(plan: Plan, inputs: AnswerInputs) -> dict[Reference, str]:
     """References of the plan to passages that do not exist, in order, each with an error message."""
     found: dict[Reference, str] = {}
     cited = [r for step in steps(plan) for r in step.references]
     unknown = unknown_passages(cited, [chunk.text for chunk in inputs.chunks])
+    counts = Counter(u.chunk for u in sentences_in(inputs.chunks)) if any(r.last for r in cited) else Counter[int]()
     for r in cited:
         if r in unknown:
             found[r] = f"The plan cites {format_reference(r)}; there are {len(inputs.chunks)} passages."
-        elif r.chunk <= len(inputs.chunks) and (r.last or 0) > (units := len(table.of_chunk(r.chunk))):
+        elif r.chunk <= len(inputs.chunks) and (r.last or 0) > (units := counts[r.chunk]):
             found[r] = f"The plan cites {format_reference(r)}; the sentences of passage {r.chunk} end at {units}."
     return found
 

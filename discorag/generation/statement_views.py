@@ -1,7 +1,6 @@
-"""The statements of an answer by passage, how they relate, and the plan over them, as Markdown and HTML."""
+"""The statements of an answer by document, how they relate, and the plan over them, as Markdown and HTML."""
 
 from collections.abc import Iterator
-from itertools import chain
 
 from markdown_it import MarkdownIt
 
@@ -22,14 +21,14 @@ NUMBERS = "Numbers in braces are those of statements."
 
 
 def statements_markdown(answer: Answer) -> Iterator[str]:
-    """The statements under the passages that they quote, then the relations between them, by number.
+    """The statements under the documents that they quote, then the relations between them, by number.
 
-    A statement that several passages make is written out under the first one. Quotations that are sources of the answer
-    have their number. What sources and models wrote is escaped.
+    A statement that several documents make is written out under the first one. Quotations that are sources of the
+    answer have their number. What sources and models wrote is escaped.
     """
     graph, view, written = answer.statements or StatementGraph(), AnswerView(answer), set[int]()
-    for _, quoted in sorted(_by_passage(graph).items()):
-        yield f"- {markdown(quoted[0][1].title, 80) or 'Passage'}\n"
+    for title, quoted in _by_title(graph).items():
+        yield f"- {markdown(title, 80) or 'Passage'}\n"
         for number in dict.fromkeys(statement.number for statement, _ in quoted):
             words = " ".join(_quoted(view, q) for s, q in quoted if s.number == number)
             says = "" if number in written else _said(graph.by_number[number])
@@ -49,10 +48,12 @@ def _quoted(view: AnswerView, quotation: Quotation) -> str:
     return f"“{markdown(quotation.text, _LONGEST)}”{source}"
 
 
-def _by_passage(graph: StatementGraph) -> dict[int, list[tuple[Statement, Quotation]]]:
-    found: dict[int, list[tuple[Statement, Quotation]]] = {}
-    for statement, quotation in chain.from_iterable(((s, q) for q in s.quotations) for s in graph.statements):
-        found.setdefault(quotation.passage, []).append((statement, quotation))
+def _by_title(graph: StatementGraph) -> dict[str, list[tuple[Statement, Quotation]]]:
+    """The quotations of each document, whose title no other one has; documents in the order of their passages."""
+    found: dict[str, list[tuple[Statement, Quotation]]] = {}
+    quoted = ((s, q) for s in graph.statements for q in s.quotations)
+    for statement, quotation in sorted(quoted, key=lambda pair: pair[1].passage):
+        found.setdefault(quotation.title, []).append((statement, quotation))
     return found
 
 
@@ -60,7 +61,7 @@ def _said(statement: Statement) -> str:
     """The role and what the statement says, unless that is what it quotes."""
     role = "" if statement.role is StatementRole.ANSWERS else f"({statement.role})"
     is_quotation = statement.says in (q.text for q in statement.quotations)
-    says = "" if is_quotation else f"{markdown(statement.says, _LONGEST)}:"
+    says = "" if is_quotation else f"{markdown(statement.says.rstrip(' .。'), _LONGEST)}:"
     return " ".join(filter(None, (role, says)))
 
 

@@ -5,6 +5,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import chain
+from typing import Protocol
 
 from discorag.conflicts.stored import stored_disagreements
 from discorag.generation.relevance import PAIRS, find_candidates, in_context
@@ -149,6 +150,14 @@ class _TracedSentence:
         """The ids of the chunks that the sentence rests on: those that it cites, with or replaced by the check's."""
         repair = self.check.repair
         return [*([] if self.check.is_corrected else cited), *([repair.chunk_id] if repair else [])]
+
+
+class Verifier(Protocol):
+    """Checks a draft against what it was written from."""
+
+    async def verify(self, inputs: AnswerInputs, draft: str) -> Outcome[Answer]:
+        """The draft's sentences with their evidence and state. Raises `ModelError` if a model failed."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -402,7 +411,7 @@ def check_draft(inputs: AnswerInputs, draft: str) -> Outcome[Answer]:
 
 
 async def trace_draft(
-    verifier: TracingVerifier, inputs: AnswerInputs, draft: str, store: Store, scope: Scope
+    verifier: Verifier, inputs: AnswerInputs, draft: str, store: Store, scope: Scope
 ) -> Outcome[Answer]:
     """The verifier's answer. Its evidence is always text of documents, even if the draft cites summaries.
 

@@ -16,8 +16,11 @@ from discorag.discourse.parse.inline import unescape
 from discorag.models.protocol import LanguageModel, Message, Reply, Request, TokenCounter
 from discorag.retrieval.routers.prompted import REFUSAL
 from discorag.retrieval.routers.walk import STAGE
+from discorag.schema.answer import Answer, AnswerInputs, JudgeName, Outcome
 from discorag.schema.errors import Usage
 from discorag.schema.ledger import Ledger
+from discorag.verification.tracing import Verifier, check_draft
+from nodes.backends import Backends
 
 T = TypeVar("T")
 EDU_TOKENS = 11
@@ -45,7 +48,8 @@ class Bill(BaseModel, frozen=True):
     """Tokens of one system over the questions that were tried; with no questions, of what is paid once.
 
     ``cached`` of ``tokens_in`` repeat the beginning of the conversation's last call: a server with a prefix cache does
-    not compute them again. ``at_most``: some of it is paid only if the check of an answer finds a problem.
+    not compute them again. ``at_most``: some of it is paid only if the check of an answer finds a problem. ``stages``
+    has the tokens in and out of each stage that asked a model.
     """
 
     system: str
@@ -55,13 +59,21 @@ class Bill(BaseModel, frozen=True):
     cached: int
     tokens_out: int
     at_most: bool = False
+    stages: dict[str, tuple[int, int]] = {}
 
     @classmethod
     def of(cls, system: str, ledgers: Sequence[Ledger]) -> Self:
         """The bill of a system's ledgers, one per question."""
         usage = sum((ledger.usage for ledger in ledgers), Usage())
-        at_most = any(stage.stage == "correct" for ledger in ledgers for stage in ledger.stages)
-        return cls.once(system, usage).model_copy(update={"questions": len(ledgers), "at_most": at_most})
+        asked = [record for ledger in ledgers for record in ledger.stages if record.usage.calls]
+        by_stage = {
+            name: sum((r.usage for r in asked if r.stage == name), Usage()) for name in (r.stage for r in asked)
+        }
+        stages = {name: (spent.tokens_in, spent.tokens_out) for name, spent in by_stage.items()}
+        at_most = "correct" in stages
+        return cls.once(system, usage).model_copy(
+            update={"questions": len(ledgers), "at_most": at_most, "stages": stages}
+        )
 
     @classmethod
     def once(cls, name: str, usage: Usage) -> Self:
@@ -82,7 +94,8 @@ class Bill(BaseModel, frozen=True):
     def scale(self, by: float) -> Self:
         """So many times the calls and tokens."""
         counts = ("calls", "tokens_in", "cached", "tokens_out")
-        return self.model_copy(update={k: round(getattr(self, k) * by) for k in counts})
+        stages = {name: (round(read * by), round(written * by)) for name, (read, written) in self.stages.items()}
+        return self.model_copy(update={**{k: round(getattr(self, k) * by) for k in counts}, "stages": stages})
 
 
 def write_bills(folder: Path, name: str, bills: Sequence[Bill], official: int | None = None) -> None:
@@ -169,6 +182,24 @@ class CountingModel(LanguageModel):
 
     def _count(self, message: Message) -> int:
         return len(self._counter.token_offsets([message.content])[0])
+
+
+class CountingBackends(Backends):
+    """Backends of a bill: what no language model does, and what leaves the prompts as they are, is left out."""
+
+    encodes_sentences = False
+
+    def verifier(self, judge: JudgeName) -> Verifier:
+        """One that calls no encoder and no reranker, unless the judge is a language model, whose call is counted."""
+        return super().verifier(judge) if judge == "llm" else _Unplaced()
+
+
+class _Unplaced:
+    """A verifier that looks for no evidence."""
+
+    async def verify(self, inputs: AnswerInputs, draft: str) -> Outcome[Answer]:
+        """See `Verifier.verify`."""
+        return check_draft(inputs, draft)
 
 
 def _statements(prompt: str) -> str:

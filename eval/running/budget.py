@@ -99,7 +99,12 @@ class MeteredModel(LanguageModel):
 
 
 class MeteredBackends(Backends):
-    """Backends whose language models, of all roles, are counted in one budget."""
+    """Backends whose language models, of all roles, are counted in one budget.
+
+    A run reads few of the documents' sentences: questions encode those.
+    """
+
+    encodes_sentences = False
 
     def __init__(
         self, settings: Settings, store: Store, encoder: Encoder, model: LanguageModel | None, budget: Budget

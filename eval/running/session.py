@@ -6,7 +6,7 @@ import platform
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import get_args
@@ -29,7 +29,7 @@ from eval.errors import DataError
 from eval.metrics.base import MetricModels
 from eval.metrics.registry import Metrics, build
 from eval.running.answerer import Answerer
-from eval.running.bill import Bill, CountingModel
+from eval.running.bill import Bill, CountingBackends, CountingModel
 from eval.running.budget import Budget, MeteredBackends
 from eval.running.corpus import Corpus, ingest
 from eval.running.folder import RunFolder, check_same, describe_difference, load_run
@@ -61,6 +61,12 @@ class Place:
 
     data: Path
     home: Path
+
+
+@lru_cache(maxsize=1)
+def _read(dataset: str, path: Path) -> Benchmark:
+    """The benchmark as `load_benchmark` returns it; a bill and the run after it read it once."""
+    return load_benchmark(dataset, path)
 
 
 def open_pipeline(settings: Settings, home: Path, budget: Budget | None = None) -> DiscoRAG:
@@ -98,7 +104,7 @@ class Session:
     ) -> None:
         self.suite, self.place, self.rag, self.console, self._budget = suite, place, rag, console, budget or Budget()
         self.metrics: Metrics = build(suite.metrics, models)
-        self.benchmark: Benchmark = narrow_to(load_benchmark(suite.dataset, place.data / suite.path), suite)
+        self.benchmark: Benchmark = narrow_to(_read(suite.dataset, place.data / suite.path), suite)
         self._models = models
         self._stood_in = 0
         self._answerer: Answerer | None = None
@@ -185,7 +191,7 @@ class Session:
         backends = self.rag.backends
         model = CountingModel(backends.encoder.tokens, backends.settings.llm, sent)
         no_roles = backends.settings.model_copy(update={"models": ModelRoles()})
-        counting = DiscoRAG(backends=Backends(no_roles, backends.store, backends.encoder, model))
+        counting = DiscoRAG(backends=CountingBackends(no_roles, backends.store, backends.encoder, model))
         corpus = await self.corpus(counting, refresh=self.suite.parser == PROMPTED)
         answerer = Answerer(self.suite, corpus, counting, self.benchmark.samples)
         ledgers: dict[str, list[Ledger]] = {}

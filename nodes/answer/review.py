@@ -8,7 +8,6 @@ from langgraph.types import interrupt
 from pydantic import BeforeValidator, WithJsonSchema
 
 from discorag.generation.plan_text import missing_references
-from discorag.ingest.segment.sentence_table import sentences_of
 from discorag.schema.discourse import Plan
 from discorag.schema.errors import ConfigError, InputError
 from nodes.context import AnswerContext, answer_context
@@ -29,12 +28,11 @@ async def review(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
             resumed again.
     """
     context = await answer_context(state, runtime)
-    inputs, backends = await load_inputs(state, context), await context.open_backends()
-    table, plan = await sentences_of(inputs, backends.encoder), state.get("plan") or ""
+    inputs, plan = await load_inputs(state, context), state.get("plan") or ""
 
     def checked(sent: object) -> str:
         edited = _plan_in(sent)
-        for message in missing_references(Plan(paragraph=edited), inputs, table).values():
+        for message in missing_references(Plan(paragraph=edited), inputs).values():
             raise InputError(message, hint=f"Cite passages 1 to {len(inputs.chunks)}, and resume again.")
         check_plan(edited, state)
         return edited

@@ -22,8 +22,8 @@ from discorag.generation.plan_text import RulePlanEngine
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.discourse import RhetoricalGraph
 from discorag.schema.document import Scope
-from discorag.schema.errors import ContextTooLongError, ModelError
-from discorag.schema.statements import StatementGraph, format_plan
+from discorag.schema.errors import ContextTooLongError, InputError, ModelError
+from discorag.schema.statements import StatementGraph, format_plan, names_statements
 from discorag.store.store import Store
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import answer_key, check_plan, load_inputs
@@ -185,11 +185,7 @@ async def plan(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """
     context = await answer_context(state, runtime)
     stage = Stage("plan")
-    if context.plan:
-        collected = check_plan(context.plan, state)
-        if collected and _was_asked_again(state):
-            for error in unfamiliar_steps(collected):
-                stage.failed(error, fallback="the statement that has this number now")
+    if context.plan and _can_be_followed(context.plan, state, stage):
         return {"plan": context.plan, "ledger": stage.done(engine="off", preview=context.plan)}
     if not context.use_plan:
         return {"plan": None, "ledger": stage.done(engine="off")}
@@ -205,6 +201,19 @@ async def plan(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     paragraph = outcome.value.paragraph
     ledger = stage.done(engine="llm" if paper else "local", model=model, outcome=outcome, preview=paragraph)
     return {"plan": paragraph, "ledger": ledger}
+
+
+def _can_be_followed(plan: str, state: AnswerState, stage: Stage) -> bool:
+    """Whether the user's plan can be followed; what is wrong with it goes into the notes. Raises as `check_plan`."""
+    if state.get("model_failed") and names_statements(plan):
+        error = InputError("The plan names statements, and the language model that collects them was not reached.")
+        stage.failed(error, fallback="a plan by rules")
+        return False
+    collected = check_plan(plan, state)
+    if collected and _was_asked_again(state):
+        for error in unfamiliar_steps(collected):
+            stage.failed(error, fallback="the statement that has this number now")
+    return True
 
 
 def _was_asked_again(state: AnswerState) -> bool:

@@ -14,7 +14,6 @@ from discorag.schema.errors import InvalidOutputError, ModelError
 from discorag.schema.values import amount
 from discorag.verification.draft import next_step
 from discorag.verification.extracts import with_extracted_statements
-from discorag.verification.judges import verifier_of
 from discorag.verification.tracing import check_draft, trace_draft
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import load_inputs
@@ -62,7 +61,7 @@ async def verify_draft(state: AnswerState, runtime: Runtime[AnswerContext], *, s
 async def check_answer(draft: str, inputs: AnswerInputs, context: AnswerContext, stage: Stage) -> Answer:
     """The draft's sentences as the verifier finds them; if a model of it fails, as a check without models does."""
     backends = await context.open_backends()
-    verifier = verifier_of(backends, context.verifier)
+    verifier = backends.verifier(context.verifier)
     try:
         outcome = await trace_draft(verifier, inputs, draft, backends.store, await context.scope())
     except ModelError as error:

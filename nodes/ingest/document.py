@@ -126,7 +126,8 @@ async def store_document(run: Run) -> str:
         chunks = [c.model_copy(update={"id": chunk_id(doc_id, key, c.order)}) for c in chunks]
     with run.step("embed", ModelError, model=backends.encoder.version):
         vectors = await backends.encoder.encode_documents([c.text for c in chunks])
-        chunks = await with_sentence_vectors(chunks, backends.encoder)
+        if backends.encodes_sentences or versions["parser"] != NOT_MADE:
+            chunks = await with_sentence_vectors(chunks, backends.encoder)
     manifest = Manifest(
         doc_id=doc_id,
         uri=document.uri,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from discorag.generation.plan_text import gist_of, missing_references, quoted_name
 from discorag.generation.selection import Role
 from discorag.ingest.segment.reading import quote
-from discorag.ingest.segment.sentence_table import Sentence, sentences_of
+from discorag.ingest.segment.sentence_table import Sentence
 from discorag.models.protocol import Encoder
 from discorag.schema.discourse import ChunkRelation, Edge, Plan, Reference, RhetoricalGraph
 from discorag.schema.document import UnitKind as K
@@ -81,7 +81,7 @@ async def test_the_other_side_of_a_disagreement_is_set_against_the_point_with_it
 async def test_what_a_plan_cites_and_there_is_not_is_named(encoder: Encoder) -> None:
     inputs = await inputs_from({"a": "One. Two.", "b": "Three, as in [1999]."}, "what", encoder)
     plan = Plan(paragraph="Use [1.2], [1.2-9], [2.7] and [3]; then [99.9], [1999] and [2]. Again [3].")
-    absent = missing_references(plan, inputs, await sentences_of(inputs, encoder))
+    absent = missing_references(plan, inputs)
     assert {format_reference(reference): message for reference, message in absent.items()} == {
         "[1.2-9]": "The plan cites [1.2-9]; the sentences of passage 1 end at 2.",
         "[2.7]": "The plan cites [2.7]; the sentences of passage 2 end at 1.",

@@ -17,7 +17,7 @@ from tests.graphs.conftest import Opened
 from tests.graphs.scripts import ANSWER, QUERY, model, passages_in, prompt_of, turn_of
 from tests.inputs import stage_of
 from tests.interfaces.test_cli import run
-from tests.servers.scripted import Body, Script, ScriptedServer
+from tests.servers.scripted import Body, Script, Scripted, ScriptedServer
 
 THREAD: Any = {"configurable": {"thread_id": "1"}}
 SAYS = {"a": "Vitamin D lowered influenza", "b": "Supplements had no effect", "c": "The skin makes vitamin D"}
@@ -100,6 +100,17 @@ def test_a_single_statement_needs_no_plan(opened: Opened) -> None:
         assert (result.draft, result.answer.plan, len(server.requests)) == (ANSWER, None, 1)
         assert "generate: a single statement needs none" in stage_of(result.ledger, "plan").decisions
         assert rag.ask(QUERY, plan="1. answers: Vitamin D lowered it {1}").answer.plan is not None
+
+
+def test_an_edited_plan_that_no_model_can_follow_is_replaced_and_the_notes_say_why(opened: Opened) -> None:
+    with ScriptedServer(lambda _: Scripted("wrong key", status=401)) as server:
+        answer = opened(server).ask(QUERY, plan="1. answers: Tell of the supplements {2}").answer
+    unreached, replaced = answer.notes
+    assert "wrong key" in unreached
+    assert "the language model that collects them was not reached. Used instead: a plan by rules." in replaced
+    assert answer.plan is not None
+    assert "{2}" not in answer.plan.paragraph
+    assert answer.sentences
 
 
 def test_over_http_a_wrong_number_is_an_error_that_names_it(opened: Opened) -> None:

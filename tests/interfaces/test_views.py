@@ -102,6 +102,24 @@ def test_statements_and_plan_of_any_words_have_no_markup_but_ours(text: str) -> 
     assert [tag for tag in tags if tag[0] not in {*OURS, "details", "summary"} or tag[1]] == []
 
 
+def test_statements_stand_under_their_document_once_and_end_with_a_colon_only() -> None:
+    def quotation(passage: int, text: str) -> Quotation:
+        return Quotation(
+            passage=passage, chunk_id=f"c{passage}", text=text, spans=(Span(start=0, end=len(text)),), title="Guide"
+        )
+
+    statements = (
+        Statement(number=1, says="Builds run as root.", quotations=(quotation(1, "as root"), quotation(3, "is root"))),
+        Statement(number=2, says="Tools are free", quotations=(quotation(2, "cost nothing"),)),
+    )
+    shown = statements_markdown(Answer(query="?", sentences=(), statements=StatementGraph(statements=statements)))
+    assert "".join(shown).splitlines() == [
+        "- Guide",
+        "  - {1} Builds run as root: “as root” “is root”",
+        "  - {2} Tools are free: “cost nothing”",
+    ]
+
+
 def test_a_plan_cites_the_sources_of_the_answer_in_bold_and_shows_other_brackets_as_they_are() -> None:
     plan = Plan(
         paragraph="Open with [2.1-3], which is [safe] 【1】. Set \\[1] against [1](http://evil.example). Leave out [9]."
