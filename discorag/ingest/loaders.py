@@ -23,7 +23,7 @@ from discorag.schema.errors import (
     UnknownFormatError,
 )
 
-CONVERTER_VERSION = "5"
+CONVERTER_VERSION = "6"
 _TEXT_VERSION = "1"
 _PLAIN, _MARKDOWN = (".txt", ".text", ".rst"), (".md", ".markdown")
 _TEXTS: dict[str, Markup] = {**dict.fromkeys(_PLAIN, Markup.NONE), **dict.fromkeys(_MARKDOWN, Markup.INLINE)}
