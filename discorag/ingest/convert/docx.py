@@ -12,7 +12,7 @@ from discorag.ingest.convert import html
 from discorag.ingest.convert.archive import pack, tree_of
 from discorag.ingest.convert.converted import Converted
 from discorag.ingest.convert.equations import EQUATION, UNREADABLE, beside, linear
-from discorag.ingest.convert.marks import COMMENT, STRUCK
+from discorag.ingest.convert.marks import STRUCK
 from discorag.ingest.convert.numbers import Numbering, is_on, value_of
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ def from_docx(parts: Mapping[str, bytes], path: Path) -> Converted:
     unread = Counter[str]()
 
     def no_image(_: object) -> list[object]:
-        unread["image"] += 1
         return []
 
     trees = {n: tree_of(part) for n, part in parts.items() if n.endswith(".xml") and not n.startswith("word/glossary/")}
@@ -94,10 +93,9 @@ class _Reader:
 
     def write_marks(self, tree: _Element) -> Counter[str]:
         """Change a part into what mammoth shall see, and count what of it is not read."""
-        unread = Counter({COMMENT: sum(1 for _ in tree.iter("{*}comment"))})
+        unread = Counter[str]()
         is_document = tree.tag.endswith("}document")
         if is_document:
-            unread["chart"] = sum(1 for _ in tree.iter("{*}chart"))
             self._write_labels(tree)
         on_white = tree.find("{*}background") is None
         runs = list(tree.iter("{*}r"))

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
 
 STRUCK = "struck passage"
-COMMENT = "comment"
 CHECKED, UNCHECKED = "☑", "☐"
 
 _SLASHES = ("/", "\u2044", "\u2215")

@@ -14,6 +14,7 @@ from discorag.ingest.convert.converted import Converted, stated_title
 from discorag.ingest.convert.forms import Forms
 from discorag.ingest.convert.glyphs import Box, Drawing, drawing, may_hold_table, shown
 from discorag.ingest.convert.joining import join_pages
+from discorag.ingest.convert.marks import STRUCK
 from discorag.ingest.convert.page import Grid, Part, page_parts
 from discorag.ingest.convert.raised import in_line, not_struck
 from discorag.schema.errors import DecodingError, InputError
@@ -93,7 +94,7 @@ def _parts(page: PdfPage, drawn: Drawing, forms: Forms, grids: list[Grid], unrea
     has_text = any(glyph.box for glyph in glyphs)
     scans = [] if has_text else drawn.images
     unread.update(seen.unread)
-    unread.update({"struck text": struck, "image": len(drawn.images) - len(scans), "scanned page": bool(scans)})
+    unread.update({STRUCK: struck, "image": len(drawn.images) - len(scans), "scanned page": bool(scans)})
     parts = page_parts(glyphs, [] if seen.turn else grids)
     return [replace(part, boxes=[box.turned(-seen.turn % 360) for box in part.boxes]) for part in parts]
 

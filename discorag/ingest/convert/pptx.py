@@ -11,7 +11,6 @@ from typing import Any
 from discorag.ingest.convert.archive import pack, tree_of
 from discorag.ingest.convert.converted import Converted, join_sections, literal, stated_title
 from discorag.ingest.convert.drawing import write_slide
-from discorag.ingest.convert.marks import COMMENT
 from discorag.ingest.convert.tables import Cell, Table, table_markdown
 
 LIBRARIES = ("python-pptx",)
@@ -32,11 +31,7 @@ def from_pptx(parts: Mapping[str, bytes], _: Path) -> Converted:
 
     trees = {name: tree_of(part) for name, part in parts.items() if _SLIDE.fullmatch(name)}
     shown = [tree for tree in trees.values() if tree.get("show", "") not in _NO]
-    unread = Counter(
-        {COMMENT: sum(1 for name in parts if "/comments/" in name for _ in tree_of(parts[name]).iter("{*}cm"))}
-    )
-    for tree in shown:
-        unread += write_slide(tree)
+    unread = sum(map(write_slide, shown), Counter[str]())
     deck = Presentation(pack({**parts, **{name: tostring(tree) for name, tree in trees.items()}}))
     slides = ["" if slide.element.get("show") in _NO else _slide(slide.shapes) for slide in deck.slides]
     text, starts = join_sections(slides)

@@ -11,6 +11,7 @@ _FIGURE = re.compile(r"[^\w\s]*+\d[\d\s.,:/%°'’+\u2212-]*+[^\w\s]*+")
 _DATE = re.compile(r"(?:19|20)\d\d(?:[-/.]\d\d?){0,2}")
 _AMOUNT = re.compile(r"\d[\d.,]*")
 _SAMPLE = 50  # rows below the first that are compared with it
+_MANY, _LONG, _MAX_KEYS = 8, 320, 3  # columns, and characters of a row, from which on a table is cut; its first columns
 _SPREAD, _SMALL = 50, 10_000  # places that spans may fill, for each cell and in any table
 
 
@@ -66,7 +67,8 @@ def table_markdown(table: Table) -> str:
     A row that is one cell stands above the table as a paragraph if nothing is above it, and below if nothing is below.
     Between rows it is repeated in front of those below it if it is a header or bold, else it is a row. Where header
     cells name the columns again, a new table begins. A table without column names has an empty header row. Tables in
-    cells stand below, with the row and the column of the cell in front of each of their rows.
+    cells stand below, with the row and the column of the cell in front of each of their rows. A wide table with long
+    rows becomes several, each with the columns at the left that name its rows.
     """
     return "\n\n".join(filter(None, _blocks(table, "")))
 
@@ -215,12 +217,32 @@ def _section(names: list[str], rows: list[tuple[str, _Row]], width: int) -> Iter
     lines = [[group, *(one.text for one in row)] if is_grouped else [one.text for one in row] for group, row in rows]
     if lines or any(names):
         heads = [""] * is_grouped + names
-        yield pipe_table([heads + [""] * (width + is_grouped - len(heads)), *lines])
+        yield from _cut([heads + [""] * (width + is_grouped - len(heads)), *lines])
     for group, row in rows:
         for i, one in enumerate(row):
             if one.tables and one not in row[:i]:
                 name = _joined([group, row[0].text if i else "", names[i] if i < len(names) else ""])
                 yield from (block for inner in one.tables for block in _blocks(inner, name))
+
+
+def _cut(rows: list[list[str]]) -> Iterator[str]:
+    """The table as one if its rows are short, or as several that repeat the first columns, up to one with words."""
+    width = len(rows[0])
+    widths = [max(len(row[i]) + 3 for row in rows if i < len(row)) for i in range(width)]
+    if width <= _MANY or sum(widths) <= _LONG:
+        yield pipe_table(rows)
+        return
+    words = [sum(any(map(str.isalpha, row[i])) for row in rows[1:] if i < len(row)) for i in range(_MAX_KEYS)]
+    keys = next((i for i, count in enumerate(words, start=1) if 2 * count >= len(rows) - 1), 1)
+    start = at = keys
+    while start < width:
+        length = sum(widths[:keys])
+        while at < width and (at == start or length + widths[at] <= _LONG):
+            length += widths[at]
+            at += 1
+        shown = [row for row in rows[1:] if start == keys or any(row[start:at])]
+        yield pipe_table([row[:keys] + row[start:at] for row in (rows[0], *shown)])
+        start = at
 
 
 def _joined(names: Iterable[str]) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from discorag.ingest.convert.archive import pack
 from discorag.ingest.convert.converted import Converted, join_sections, literal, stated_title
-from discorag.ingest.convert.marks import COMMENT, STRUCK, Run, join_runs
+from discorag.ingest.convert.marks import STRUCK, Run, join_runs
 from discorag.ingest.convert.number_format import shown
 from discorag.ingest.convert.tables import Cell, Table, table_markdown
 
@@ -52,12 +52,11 @@ def _write_marks(sheet: Any, book: Any) -> Counter[str]:
     """Take out struck and white values, write the others on the line, and count what of a sheet is not read."""
     from openpyxl.cell.rich_text import CellRichText
 
-    unread = Counter({"image": len(sheet._images), "chart": len(sheet._charts)})
+    unread = Counter[str]()
     struck = {i for i, font in enumerate(book._fonts) if font.strike}
     white = {i for i, font in enumerate(book._fonts) if font.color is not None and font.color.rgb == _WHITE}
     gone, kept = set[int](), set[int]()
     for cell in sheet._cells.values():
-        unread[COMMENT] += cell.comment is not None
         if isinstance(cell.value, CellRichText):
             unread[STRUCK] += sum(_is_struck(part) for part in cell.value)
             cell.value = join_runs(Run(str(p), _level(p)) for p in cell.value if not _is_struck(p)).strip() or None

@@ -22,8 +22,9 @@ _CLAUSE_END = re.compile(r"[,;:.!?)\]][\"”’]?(?=\s)|[，；：、。！？�
 _SPACE = re.compile(r"\s+")
 _LINE_END = re.compile(r"\n")
 _ENDS = (_CLAUSE_END, _SPACE)
-_ENDS_OF_LINES = (_LINE_END, _SPACE)
-_MAX_COLUMNS = 300
+_ENDS_OF_CELLS = (re.compile(r"(?<!\\)\|\s*(?=\S)"), *_ENDS)
+_ENDS_OF = {UnitKind.CODE: (_LINE_END, _SPACE), UnitKind.ROW: _ENDS_OF_CELLS, UnitKind.HEADER: _ENDS_OF_CELLS}
+_MAX_COLUMNS = 2000
 
 
 @dataclass(frozen=True)
@@ -104,10 +105,17 @@ def _units(document: Document, hierarchy: Hierarchy, counter: TokenCounter, budg
             yield unit
             continue
         text, starts = node.span.of(document.text), [start for start, _ in offsets]
-        pieces = list(_pieces(text, starts, budget, _ENDS_OF_LINES if node.unit is UnitKind.CODE else _ENDS))
+        pieces = list(_pieces(text, starts, budget, _ENDS_OF.get(node.unit, _ENDS)))
         counts = map(len, _token_offsets(counter, [p.of(text) for p in pieces]))
         for piece, tokens in zip(pieces, counts, strict=True):
-            yield replace(unit, span=piece.shifted(node.span.start), tokens=tokens)
+            yield _piece(unit, piece.shifted(node.span.start), tokens)
+
+
+def _piece(unit: _Unit, span: Span, tokens: int) -> _Unit:
+    """A piece of a unit; the rest of a row does not stand under the first columns of its header."""
+    is_rest = unit.node.unit is UnitKind.ROW and span.start > unit.span.start
+    node = unit.node.model_copy(update={"lead": None}) if is_rest else unit.node
+    return replace(unit, span=span, tokens=tokens, node=node)
 
 
 def _unit(hierarchy: Hierarchy, index: int, node: Node, tokens: int) -> _Unit:
@@ -214,7 +222,7 @@ def _halves(text: str, group: list[_Unit], budget: int) -> list[list[_Unit]]:
     span = group[0].span
     middle = (span.start + span.end) // 2
     spans = [stripped(text, span.start, middle), stripped(text, middle, span.end)]
-    return [[replace(group[0], span=s)] for s in spans if s]
+    return [[_piece(group[0], span, group[0].tokens)] for span in spans if span]
 
 
 def _chunk(
@@ -262,4 +270,6 @@ def _columns(document: Document, first: _Unit) -> str:
     if lead is None or unit not in {UnitKind.ROW, UnitKind.TURN}:
         return ""
     line = document.text[lead : lead + _MAX_COLUMNS].split("\n", 1)[0]
+    if len(line) == _MAX_COLUMNS and line.startswith("|"):
+        line = line[: line.rindex("|") + 1]
     return (line if unit is UnitKind.ROW else speaker_of(line)).strip()

@@ -10,7 +10,6 @@ from fpdf import FPDF
 
 from discorag.ingest.loaders import load
 from discorag.schema.document import Document
-from discorag.schema.values import Region, Span
 from tests.ingest.pdfs import raw_pdf
 
 HEAD = ("Part", "Weight kg", "Torque Nm")
@@ -72,7 +71,12 @@ def test_cells_that_span_rows_and_columns_are_at_each_of_their_places(tmp_path: 
     """A cell's place follows from its rules, also where it spans others."""
     cells = [(60, 600, 100, 40, "Room"), (160, 620, 200, 20, "Price"), (160, 600, 100, 20, "2023")]
     cells += [(260, 600, 100, 20, "2024"), (60, 560, 100, 40, "Birch")]
-    cells += [(160, 580, 100, 20, "30"), (260, 580, 100, 20, "35"), (160, 560, 100, 20, "31"), (260, 560, 100, 20, "36")]
+    cells += [
+        (160, 580, 100, 20, "30"),
+        (260, 580, 100, 20, "35"),
+        (160, 560, 100, 20, "31"),
+        (260, 560, 100, 20, "36"),
+    ]
     content = "".join(f"{x} {y} {w} {h} re S\n" + line(x + 4, y + 6, text, 9) for x, y, w, h, text in cells)
     assert page(content, tmp_path).text.endswith("| Birch | 30 | 35 |\n| Birch | 31 | 36 |")
 
@@ -84,8 +88,9 @@ def test_cells_that_span_rows_and_columns_are_at_each_of_their_places(tmp_path: 
         line(60, 600, "It is 2 dollars.", 0.5),
         line(60, 600, "It is 2 dollars.", more="3 Tr"),
         line(60, 900, "It is 2 dollars."),
-        "1 0 0 rg 50 590 300 30 re f\n" + "/G gs 1 0 0 rg\n" + line(60, 600, "It is 2 dollars.") if False else
-        "1 1 0.99 rg\n" + line(60, 600, "It is 2 dollars."),
+        "1 0 0 rg 50 590 300 30 re f\n" + "/G gs 1 0 0 rg\n" + line(60, 600, "It is 2 dollars.")
+        if False
+        else "1 1 0.99 rg\n" + line(60, 600, "It is 2 dollars."),
     ],
     ids=["white", "tiny", "not drawn", "outside the page", "nearly white"],
 )
@@ -118,7 +123,9 @@ OWLS = ["Owls are heard in the old barn", "from early spring until the", "young 
 
 
 @pytest.mark.parametrize("columns", [[CATS, DOGS], [CATS, DOGS, OWLS]], ids=["two", "three"])
-def test_columns_that_are_written_row_by_row_are_read_column_by_column(columns: list[list[str]], tmp_path: Path) -> None:
+def test_columns_that_are_written_row_by_row_are_read_column_by_column(
+    columns: list[list[str]], tmp_path: Path
+) -> None:
     """The lines of a column belong together, whatever the order of the file."""
     text = page(rows_of(columns), tmp_path).text
     assert text == "\n\n".join(" ".join(column) for column in columns)
@@ -138,7 +145,10 @@ def field(kind: str, value: str, rect: str, more: str = "") -> str:
 @pytest.mark.parametrize(
     ("fields", "text"),
     [
-        ((field("Tx", "(Harbour Tools Ltd)", "200 695 400 712"),), "Name of the tenant: Harbour Tools Ltd\nPets allowed:"),
+        (
+            (field("Tx", "(Harbour Tools Ltd)", "200 695 400 712"),),
+            "Name of the tenant: Harbour Tools Ltd\nPets allowed:",
+        ),
         ((field("Btn", "/Yes", "200 675 215 690", "/AS /Yes"),), "Name of the tenant:\nPets allowed: [x]"),
         ((field("Btn", "/Off", "200 675 215 690", "/AS /Off"),), "Name of the tenant:\nPets allowed: [ ]"),
         (
@@ -233,7 +243,7 @@ def test_a_price_with_a_line_through_it_is_counted_and_not_read(tmp_path: Path) 
     content = line(60, 700, "The ticket costs 30 25 euros.") + "149 704 m 162 704 l S 60 698 m 160 698 l S\n"
     document = page(content, tmp_path)
     assert document.text == "The ticket costs 25 euros."
-    assert document.unread == {"struck text": 1}
+    assert document.unread == {"struck passage": 1}
 
 
 def test_images_and_pages_without_text_are_counted(tmp_path: Path) -> None:
