@@ -8,7 +8,7 @@ def raw_pdf(content: str, width: int, height: int, fields: tuple[str, ...] = ())
 
     Font F is Helvetica, graphics state G lets through what is below, and image I is one black pixel.
     """
-    stream = zlib.compress(content.encode("cp1252"))
+    stream = zlib.compress(content.encode("latin-1"))
     first = 8
     annotations = " ".join(f"{first + i} 0 R" for i in range(len(fields)))
     objects = [
@@ -28,9 +28,9 @@ def raw_pdf(content: str, width: int, height: int, fields: tuple[str, ...] = ())
     for i, body in enumerate(objects, 1):
         places.append(len(made))
         made += f"{i} 0 obj\n".encode() + body + b"\nendobj\n"
-    table = "".join(f"{place:010d} 00000 n \n" for place in places)
-    end = f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}trailer << /Size {len(objects) + 1} /Root 1 0 R >>\nstartxref\n{len(made)}\n%%EOF"
-    return made + end.encode()
+    table, size = "".join(f"{place:010d} 00000 n \n" for place in places), len(objects) + 1
+    trailer = f"trailer << /Size {size} /Root 1 0 R >>\nstartxref\n{len(made)}\n%%EOF"
+    return made + f"xref\n0 {size}\n0000000000 65535 f \n{table}{trailer}".encode()
 
 
 def endless_pdf() -> bytes:

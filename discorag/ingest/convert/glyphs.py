@@ -24,7 +24,7 @@ _LARGE, _FAINT = 30, 128  # points, and opacity of 255: larger text that lets th
 _ARTEFACT = "Artifact\0".encode("utf-16-le")
 _STRAIGHT = 0.1  # radians that upright text may be turned by, as in a scan
 _PIXELS = 4_000_000  # of the picture of a page, at most
-_RULE, _LONG = 1.5, 3.0  # points: the height of a rule, at most, and its width, at least
+_RULE, _LONG = 3.0, 3.0  # points: the height of a rule with the room for its stroke, at most; its width, at least
 _RECTANGLE = 6  # segments of a path, at most; one of more may be a whole grid
 _COLUMNS = 2  # of a table, at least
 _LEAST_IMAGE = 20.0  # points: smaller images are ornaments
@@ -305,6 +305,8 @@ def _add_path(found: Drawing, box: Box, segments: int) -> None:
             found.rules.append(box)
     elif segments > _RECTANGLE:
         found.uprights.update(range(_COLUMNS + 1))
+    elif box.right - box.left <= _RULE:
+        found.uprights.add(round((box.left + box.right) / 2 / _LONG))
     else:
         found.uprights.update((round(box.left / _LONG), round(box.right / _LONG)))
 

@@ -21,6 +21,8 @@ Key = tuple[int, int]
 """A cell: its grid, and its place there."""
 
 BULLETS = "•●▪◦‣▶►▸➢➤❖∙\uf0b7\uf0a7\uf0d8"  # the last three are those of Word's symbol fonts
+_RAISED = 0.9  # of the height of the others: smaller digits may be raised
+_SPACE = 0.15  # of the height: the least room that a space takes
 _BULLET = re.compile(rf"[{BULLETS}]\s*")
 
 
@@ -132,7 +134,18 @@ def _lines(glyphs: Iterable[Glyph]) -> Iterator[Line]:
 
 
 def _written_lines(glyphs: Iterable[Glyph]) -> Iterator[list[Glyph]]:
-    """The lines that hold anything, in the file's order."""
+    """The lines that hold anything, in the file's order; PDFium ends one also behind a raised digit."""
+    whole: list[Glyph] = []
+    for line in _broken_lines(glyphs):
+        if whole and not _goes_on(whole, line):
+            yield whole
+            whole = []
+        whole += [*_gap(whole, line), *line] if whole else line
+    if whole:
+        yield whole
+
+
+def _broken_lines(glyphs: Iterable[Glyph]) -> Iterator[list[Glyph]]:
     line: list[Glyph] = []
     for glyph in [*glyphs, Glyph("\n", None)]:
         if glyph.char not in "\r\n":
@@ -141,6 +154,21 @@ def _written_lines(glyphs: Iterable[Glyph]) -> Iterator[list[Glyph]]:
             if any(g.box for g in line):
                 yield line
             line = []
+
+
+def _goes_on(line: Sequence[Glyph], following: Sequence[Glyph]) -> bool:
+    """Whether the second line begins where the first one ends, one of the two being raised or lowered."""
+    last = next(glyph.box for glyph in reversed(line) if glyph.box)
+    first = next(glyph.box for glyph in following if glyph.box)
+    small, large = sorted((last.height, first.height))
+    overlap = min(last.top, first.top) - max(last.bottom, first.bottom)
+    return small < _RAISED * large and overlap > small / 2 and -1 <= first.left - last.right < large
+
+
+def _gap(line: Sequence[Glyph], following: Sequence[Glyph]) -> list[Glyph]:
+    """A space, where there is none but room for one."""
+    last, first = line[-1].box, following[0].box
+    return [Glyph(" ", None)] if last and first and first.left - last.right > _SPACE * first.height else []
 
 
 def _items(stretch: Stretch) -> Iterator[list[Glyph]]:

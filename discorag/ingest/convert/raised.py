@@ -66,6 +66,8 @@ def not_struck(glyphs: Iterable[Glyph], rules: Sequence[Box]) -> tuple[list[Glyp
             was_struck = is_struck
             if is_struck:
                 continue
+        elif was_struck and kept and kept[-1].char == glyph.char == " ":
+            continue
         kept.append(glyph)
     return kept, struck
 
