@@ -89,7 +89,9 @@ def load(path: Path, *, max_bytes: int) -> Document:
 def bytes_of(path: Path, *, max_bytes: int) -> bytes:
     """The file, checked before and after it is read. Raises as `load`; never waits for a pipe or a device."""
     if path.suffix.lower() not in SUFFIXES:
-        raise UnknownFormatError(f"{path} has an unknown format.", hint=f"Supported formats: {SUPPORTED}.")
+        raise UnknownFormatError(
+            f"{path} has an {unknown_format(path.suffix)}.", hint=f"Supported formats: {SUPPORTED}."
+        )
     try:
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
             before = os.fstat(file.fileno())
