@@ -78,7 +78,7 @@ class SearchQuery(BaseModel, frozen=True, arbitrary_types_allowed=True):
     text: str = ""
     retrieval: Retrieval = "dense"
     top_k: int = 10
-    filters: Annotated[Filters, BeforeValidator(read_filters), SkipValidation] = {}
+    filters: Annotated[SkipValidation[Filters], BeforeValidator(read_filters)] = {}
 
 
 def check_vectors(vectors: Vectors, count: int, dimension: int, uri: str) -> None:

@@ -217,4 +217,4 @@ async def test_text_stays_in_this_process(tmp_path: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr("sys.executable", "/bin/false")
     (tmp_path / "a.md").write_text("---\nyear: 2020\n---\n# Tides\n\nThey rise.\n")
     document = await reader.read(tmp_path / "a.md")
-    assert (document.title, document.metadata) == ("Tides", {"year": "2020"})
+    assert (document.title, document.metadata) == ("Tides", {"year": 2020})

@@ -5,6 +5,7 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from discorag.ingest.loaders import load
@@ -137,7 +138,7 @@ def test_a_wrong_filter_is_an_error_that_names_its_key(filters: Any, message: st
     with pytest.raises(InputError, match=message):
         read_filters(filters)
     with pytest.raises(InputError, match=message):
-        SearchQuery.model_validate({"vector": None, "filters": filters})
+        SearchQuery(vector=np.zeros(2, np.float32), filters=filters)
 
 
 @pytest.fixture(scope="module")

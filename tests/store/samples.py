@@ -8,6 +8,7 @@ import numpy as np
 from discorag.retrieval.builders.base import inner
 from discorag.schema.discourse import Nuclearity, Relation, RstTree, Split
 from discorag.schema.document import Chunk, Document, Scope
+from discorag.schema.metadata import Value
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span, Vectors, fingerprint, stable_id
 from discorag.store.records import Manifest, SearchQuery
@@ -54,7 +55,7 @@ def sample(
     scope: Scope = SCOPE,
     seed: int = 0,
     title: str | None = None,
-    metadata: dict[str, str] | None = None,
+    metadata: dict[str, Value] | None = None,
     vectors: Vectors | None = None,
 ) -> Sample:
     """A document whose chunks are ``texts``, parted by blank lines."""

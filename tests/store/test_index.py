@@ -283,7 +283,14 @@ def test_a_person_can_read_the_points_of_the_server(tmp_path: Path, server: Qdra
     with served(tmp_path, server.address) as store:
         replace(piece, chunks=[chunk]).put_in(store)
         shown = on_server(server)
-    own = {"tenant": "ann", "corpus": "papers", "doc_id": piece.doc_id, "version": "1", "meta": ['["year", "1999"]']}
+    own: dict[str, object] = {
+        "tenant": "ann",
+        "corpus": "papers",
+        "doc_id": piece.doc_id,
+        "version": "1",
+        "meta": ['["year", "1999"]', '["year", 1999.0]'],
+    }
+    own["values"] = [{"key": "year", "number": 1999.0}]
     read = {"title": "Tides", "heading": "Moon > Pull", "text": "alpha part 0", "page": 3}
     assert shown == {piece.doc_id: {**own, "title": "Tides"}, chunk.id: own | read}
 

@@ -1,11 +1,12 @@
 """What is found, and in which order."""
 
 import math
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
+from discorag.schema.metadata import Value
 from discorag.schema.values import Vectors
 from discorag.store.records import Hit, Retrieval, SearchQuery
 from discorag.store.store import Store
@@ -90,7 +91,7 @@ def test_the_order_does_not_depend_on_the_order_of_writing(new_place: NewPlace, 
 class TestFilters:
     ODD = 'a "key"[0].b = c'
     ZH_ID = sample("zh", ["any"]).doc_id
-    CASES: ClassVar[list[tuple[dict[str, list[str]], set[str]]]] = [
+    CASES: ClassVar[list[tuple[dict[str, Any], set[str]]]] = [
         ({}, {"en", "zh", "odd"}),
         ({"lang": ["en"]}, {"en"}),
         ({"lang": ["en", "zh"]}, {"en", "zh"}),
@@ -102,15 +103,27 @@ class TestFilters:
         ({"doc_id": [ZH_ID]}, {"zh"}),
         ({"doc_id": [ZH_ID], "lang": ["en"]}, set()),
         ({"tenant": ["ann"]}, set()),
+        ({"tags": ["b"]}, {"en", "odd"}),
+        ({"tags": "a"}, {"en"}),
+        ({"size": 2}, {"zh"}),
+        ({"size": {"gt": 1, "lte": 2}}, {"en", "zh"}),
+        ({"size": {"gte": 3}}, set()),
+        ({"year": {"gte": 2020}}, {"en"}),
+        ({ODD: {"lt": 0}}, {"zh"}),
+        ({"day": {"gte": "2024-05-01", "lt": "2024-05-02"}}, {"en"}),
+        ({"day": {"gt": "2024-05-01T08:00:00+02:00"}}, {"zh"}),
+        ({"day": {"gte": "1969-01-01"}, "tags": ["b", "c"]}, {"en", "odd"}),
+        ({"size": {"lt": 2}, "lang": ["zh"]}, set()),
     ]
+    METADATA: ClassVar[dict[str, dict[str, Value]]] = {
+        "en": {"lang": "en", "year": "2020", "tags": ["a", "b"], "size": [1.5, 7], "day": "2024-05-01T06:00:00Z"},
+        "zh": {"lang": "zh", "size": 2, "day": "2024-12-31", ODD: -1},
+        "odd": {ODD: "x = y", "tags": ["b"], "size": True, "day": "1969-07-20"},
+    }
 
     @pytest.mark.parametrize("retrieval", ["dense", "hybrid"])
     def test_all_keys_must_match_one_of_their_values(self, store: Store, retrieval: Retrieval) -> None:
-        for uri, metadata in {
-            "en": {"lang": "en", "year": "2020"},
-            "zh": {"lang": "zh"},
-            "odd": {self.ODD: "x = y"},
-        }.items():
+        for uri, metadata in self.METADATA.items():
             sample(uri, [f"text {uri} 1", f"text {uri} 2"], metadata=metadata).put_in(store)
         for filters, expected in self.CASES:
             query = SearchQuery(vector=unit(1, 1)[0], text="text", retrieval=retrieval, filters=filters)

@@ -244,6 +244,8 @@ def test_a_question_that_no_engine_answers_in_time_ends_at_the_deadline(
     [
         (make_body(corpus="nothing"), 404, "EmptyCorpusError"),
         (make_body(filters={"doc_id": ["none"]}, switches={"abstain": "never"}), 404, "EmptyCorpusError"),
+        (make_body(filters={"year": {"from": 2020}}), 422, "InputError"),
+        (make_body(filters={"year": None}), 422, "InputError"),
         (make_body(switches={"colour": "red"}), 422, "no option 'colour'. Known options: abstain"),
         (make_body(switches={"profile": "verbatim"}), 422, "no option 'profile'. Use preset=verbatim"),
         (make_body(switches={"preset": "verbatim", "engine": "llm"}), 422, "exclude each other"),

@@ -113,6 +113,7 @@ async def test_documents_are_listed_in_parts_and_read(server: Server) -> None:
         ("read_document", {"doc_id": "nothing", "start": -1}, "greater than or equal to 0"),
         ("search", {"question": QUERY, "limit": 10**30}, "less than or equal to 100"),
         ("list_documents", {"limit": 0}, "greater than or equal to 1"),
+        ("search", {"question": QUERY, "filters": {"year": {"from": 2020}}}, "InputError: The range of filter 'year'"),
         ("ask", {"question": QUERY, "retriever": "magic"}, "Known names: dense"),
         ("ask", {"question": QUERY, "corpus": "empty"}, "EmptyCorpusError"),
         ("ask", {"question": " "}, "QueryError"),

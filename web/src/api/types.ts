@@ -55,7 +55,7 @@ export interface Chunk {
   markup: Markup;
   columns: string;
   tree: RstTree | null;
-  metadata: Record<string, string>;
+  metadata: Record<string, boolean | number | string | (boolean | number | string)[]>;
   stands_for: Span[];
   also_in: string[];
 }
