@@ -9,7 +9,7 @@ import pytest
 from discorag import DiscoRAG
 from discorag.answering.collect import collect_statements
 from discorag.answering.reader import ReaderModel
-from discorag.config import LlmSettings
+from discorag.config import LlmSettings, RerankerSettings
 from discorag.models.tokens import PackagedTokens
 from eval.running.bill import Bill, CountingModel, write_bills
 from tests.answering.test_collect import many
@@ -67,6 +67,9 @@ class Unasked:
 
     version = "unasked"
 
+    def __init__(self, settings: RerankerSettings) -> None:
+        pass
+
     async def scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
         raise AssertionError(query)
 
@@ -74,7 +77,7 @@ class Unasked:
 async def test_a_bill_encodes_no_sentences_and_asks_no_reranker_to_check_its_assumed_answers(
     rag: DiscoRAG, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("nodes.backends.reranker_from", lambda _: Unasked())
+    monkeypatch.setattr("nodes.backends.reranker_from", Unasked)
     counted = session(rag, tmp_path, suite("lay-summaries", systems=("paper", "paper-full-context"), parser="none"))
     assert all(bill.calls for bill in await counted.bill())
     corpus, store = await counted.corpus(rag), rag.backends.store
