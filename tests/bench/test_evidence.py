@@ -1,11 +1,14 @@
 """A rule over logits is compared with the fixed number that has the same mean, on questions it was not chosen on."""
 
+import gzip
+import json
 from pathlib import Path
 
 import pytest
 
 from bench.evidence.__main__ import Ranked, choose, compare, mean_over_sets
 from bench.evidence.candidates import Candidates, collect, open_backends
+from bench.evidence.chinese import load
 from bench.evidence.rules import FAMILIES
 from bench.evidence.sets import Questions
 from discorag.schema.values import Span
@@ -38,6 +41,28 @@ def test_the_chosen_rule_keeps_to_the_budget() -> None:
     questions = told_apart()
     rule = FAMILIES["absolute"][choose(FAMILIES["absolute"], questions, 7)]
     assert mean_over_sets(questions, lambda q: q.count(rule)) <= 7
+
+
+def test_chinese_questions_are_asked_over_the_passages_of_all_of_them(tmp_path: Path) -> None:
+    contexts = {"苹果": "苹果是红色的水果。", "海": "海水是咸的，因为有盐。"}
+    answers = {"苹果": "红色", "海": "有盐"}
+    lines = [
+        {
+            "id": title,
+            "question": f"{title}？",
+            "title": title,
+            "context": text,
+            "answers": [{"text": answers[title], "start": text.index(answers[title])}],
+        }
+        for title, text in contexts.items()
+    ]
+    file = tmp_path / "cmrc2018.jsonl.gz"
+    file.write_bytes(gzip.compress("\n".join(map(json.dumps, lines)).encode()))
+    found = load(file, most=1)
+    assert {d.text for d in found.documents.values()} == {*contexts.values()}
+    [sample] = found.samples
+    [place] = sample.gold[0].anywhere
+    assert place.span.of(found.documents[place.doc].text) == answers[sample.id]
 
 
 def test_candidates_hold_the_evidence_and_are_asked_for_once(tmp_path: Path) -> None:

@@ -279,6 +279,11 @@ def table8() -> Iterator[tuple[str, str]]:
         "docs/papers.md",
         f"{found['20']['ratio']} times at k = 20, {found['30']['ratio']} at 30, {found['50']['ratio']} at",
     )
+    (graph, pairs), plan, answer = ten["paper in and out"].values()
+    yield "docs/papers.md", f"the graph takes {graph:,} in and {pairs:,} out"
+    yield "docs/papers.md", f"the plan {plan[0]:,} and {plan[1]}, the answer {answer[0]:,} and {answer[1]}"
+    read = [row["ratio read"] for row in found.values()]
+    yield "docs/papers.md", f"The prompts alone are {min(read)} to {max(read)} times standard RAG's"
     yield "docs/measure.md", f"reads {ten['ratio read']} times as much"
 
 

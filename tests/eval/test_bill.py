@@ -1,6 +1,7 @@
 """The dry run: the real prompts, counted; no request is sent (no endpoint is configured, and the network is closed)."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from discorag import DiscoRAG
 from discorag.answering.collect import collect_statements
 from discorag.answering.reader import ReaderModel
-from discorag.config import LlmSettings
+from discorag.config import LlmSettings, RerankerSettings
 from discorag.models.tokens import PackagedTokens
 from eval.running.bill import Bill, CountingModel, write_bills
 from tests.answering.test_collect import many
@@ -54,14 +55,56 @@ async def test_what_the_paper_prints_is_counted_call_by_call(rag: DiscoRAG, tmp_
     assert {name: found[name].calls / found[name].questions for name in calls} == calls
     assert found["paper"].calls == 3 * 3  # graph, plan and answer
     assert found["trees of the retrieved chunks"].calls > 3
+    stages = found["paper"].stages
+    assert list(stages) == ["relate", "plan", "generate"]
+    spent = (found["paper"].tokens_in, found["paper"].tokens_out)
+    assert tuple(map(sum, zip(*stages.values(), strict=True))) == spent
     assert found["paper"].tokens_in > 2 * found["paper-standard"].tokens_in
 
 
+class Unasked:
+    """A reranker that nothing may ask."""
+
+    version = "unasked"
+
+    def __init__(self, settings: RerankerSettings) -> None:
+        pass
+
+    async def scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
+        raise AssertionError(query)
+
+
+async def test_a_bill_encodes_no_sentences_and_asks_no_reranker_to_check_its_assumed_answers(
+    rag: DiscoRAG, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("nodes.backends.reranker_from", Unasked)
+    counted = session(rag, tmp_path, suite("lay-summaries", systems=("paper", "paper-full-context"), parser="none"))
+    assert all(bill.calls for bill in await counted.bill())
+    corpus, store = await counted.corpus(rag), rag.backends.store
+    chunks = [c for doc in corpus.known for c in store.chunks_of(rag.scope(corpus=corpus.name), doc)]
+    assert chunks
+    assert {chunk.unit_vectors for chunk in chunks} == {""}
+
+
 def test_a_bill_scales_to_another_number_of_questions() -> None:
-    bill = Bill(system="written", questions=4, calls=12, tokens_in=1000, cached=600, tokens_out=330)
+    bill = Bill(
+        system="written",
+        questions=4,
+        calls=12,
+        tokens_in=1000,
+        cached=600,
+        tokens_out=330,
+        stages={"relate": (1000, 330)},
+    )
     # 10 / 4 = 2.5 times: 30, 2500, 1500, 825.
     assert bill.for_questions(10) == Bill(
-        system="written", questions=10, calls=30, tokens_in=2500, cached=1500, tokens_out=825
+        system="written",
+        questions=10,
+        calls=30,
+        tokens_in=2500,
+        cached=1500,
+        tokens_out=825,
+        stages={"relate": (2500, 825)},
     )
     assert bill.for_questions(4) == bill
 

@@ -33,7 +33,7 @@ from tests.servers.scripted import Body, Scripted, ScriptedServer
 
 RUNNABLE = sorted({path.stem for path in OTHERS.parent.glob("*.yaml")} - {OTHERS.stem})
 
-QUICK = ("disco-rag-table-1", "disretrieval-table-6", "htsir-table-5", "raptor-table-9", "rdr2")
+QUICK = ("disco-rag-table", "disretrieval-table-6", "htsir-table-5", "raptor-table-9", "rdr2")
 """Some of each paper; the others have their bills under ``make test-deep``."""
 
 
@@ -80,7 +80,7 @@ def answers(server: ScriptedServer) -> int:
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(n, marks=() if n.startswith(("disco-rag-table", "rdr2")) else pytest.mark.deep) for n in RUNNABLE],
+    [pytest.param(n, marks=() if n.startswith(QUICK) else pytest.mark.deep) for n in RUNNABLE],
 )
 def test_every_experiment_has_a_bill(name: str, bills_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     found = load_experiment(name)
