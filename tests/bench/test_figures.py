@@ -343,11 +343,31 @@ def evidence() -> Iterator[tuple[str, str]]:
         yield page, "{} [{}, {}]".format(*f["wide"][needed]["within_6"].values())
 
 
+def cells(rows: list[list[float]], between: str = " | ") -> str:
+    return between.join("{:+.2f} [{:+.2f}, {:+.2f}]".format(*row) for row in rows)
+
+
+def at_its_width(page: str) -> Iterator[tuple[str, str]]:
+    f = result("archive")["capable-width"]["figures"]
+    trees, corrected = f["sentence trees"], f["corrected"]
+    for rows in (f["default - rules"], trees["default - sentence trees"]):
+        yield page, cells(rows, " and ")
+    yield page, f"agree on {f['agreement of the judges, of 36']} of 36"
+    tokens = f["tokens of the default by those of rules"]
+    yield page, "reads {read} times and writes {written} times".format(**tokens)
+    for counts in (
+        f["wins, ties and losses against the rules"],
+        trees["wins, ties and losses against sentence trees"],
+    ):
+        for kind, row in counts.items():
+            yield page, f"| {kind} | {' | '.join('{}, {}, {}'.format(*judge) for judge in row)} |"
+    for system, row in f["told"].items():
+        yield page, f"| {system} | {' | '.join(map(str, row))} |"
+    yield page, "{problems} problems in {with a problem} of {answers} answers".format(**corrected)
+
+
 def capable() -> Iterator[tuple[str, str]]:
     f, page = result("archive")["capable"]["figures"], "docs/science.md"
-
-    def cells(rows: list[list[float]]) -> str:
-        return " | ".join("{:+.2f} [{:+.2f}, {:+.2f}]".format(*row) for row in rows)
 
     for name in ("statements - before", "rules - before"):
         yield page, f"| {cells(f[name])} |"
@@ -372,6 +392,7 @@ def capable() -> Iterator[tuple[str, str]]:
     for name, rows in printed["differences"].items():
         yield page, f"| {name} | {cells(rows)} |"
     yield page, "have {today's} characters (before {before}, standard {standard})".format(**printed["characters"])
+    yield from at_its_width(page)
     tokens = f["tokens of statements by those of rules"]
     yield "docs/measure.md", f"read {tokens['read']} times as much"
     yield "docs/measure.md", f"wrote {tokens['written']} times"
