@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,7 +45,7 @@ def from_docx(parts: Mapping[str, bytes], path: Path) -> Converted:
         return []
 
     trees = {n: tree_of(part) for n, part in parts.items() if n.endswith(".xml") and not n.startswith("word/glossary/")}
-    reader = _Reader.of(trees.values())
+    reader = _Reader.of({name.rpartition("/")[2]: tree for name, tree in trees.items()})
     for tree in trees.values():
         unread += reader.write_marks(tree)
     written = {name: etree.tostring(tree) for name, tree in trees.items()}
@@ -67,12 +67,11 @@ class _Reader:
     styles: Mapping[str, Sequence[_Element]]
 
     @classmethod
-    def of(cls, trees: Iterable[_Element]) -> _Reader:
-        """The reader of a document with these parts."""
-        roots = {tree.tag.rpartition("}")[2]: tree for tree in trees}
-        defined = roots["styles"].iter("{*}style") if "styles" in roots else ()
+    def of(cls, trees: Mapping[str, _Element]) -> _Reader:
+        """The reader of a document with these parts, by the names of their files."""
+        defined = trees["styles.xml"].iter("{*}style") if "styles.xml" in trees else ()
         styles = {value_of(style, "styleId", own=True): style for style in defined}
-        numbering = Numbering.of(roots["numbering"]) if "numbering" in roots else Numbering()
+        numbering = Numbering.of(trees["numbering.xml"]) if "numbering.xml" in trees else Numbering()
         return cls(numbering, {name: list(_based(name, styles)) for name in styles})
 
     def write_marks(self, tree: _Element) -> Counter[str]:

@@ -203,9 +203,10 @@ def _soup(html: str) -> BeautifulSoup:
 
 
 def _converted(soup: BeautifulSoup, path: Path, title: str) -> Converted:
+    gone = struck(soup)
     for tag in soup.select(_DROPPED):
         tag.decompose()
-    unread = Counter({STRUCK: sum(_remove(tag) for tag in struck(soup))})
+    unread = Counter({STRUCK: sum(_remove(tag) for tag in gone if not tag.decomposed)})
     try:
         number_items(soup)
         write_notes(soup)

@@ -64,7 +64,14 @@ def written(number: int, kind: str) -> str:
 
 
 def take_labels(soup: BeautifulSoup) -> None:
-    """Make the labels that `Numbering.label` put into a Word file those of its items, or the beginning of its lines."""
+    """Make the labels that `Numbering.label` put into a Word file those of its items, or the beginning of its lines.
+
+    An item that only holds those of a deeper level, which mammoth makes up, is dissolved.
+    """
+    for item in soup("li"):
+        inner = item.find(["ol", "ul"], recursive=False)
+        if inner is not None and item.get_text() == inner.get_text():
+            item.unwrap()
     for text in soup(string=_MARKED):
         found = _MARKED.search(text)
         item = text.find_parent("li")
