@@ -81,7 +81,7 @@ async def test_a_file_is_converted_as_in_this_process_by_a_child_that_is_used_ag
         (b"no PDF", PDF, DecodingError, r"endless\.pdf is damaged or not a PDF\. Open it"),
         (b"", HTML, InputError, r"page\.html is empty"),
         (b'a,"b', Path("a.csv"), DecodingError, r"a\.csv is not a valid CSV table: unexpected end of data"),
-        (b"caf\xe9", HTML, DecodingError, r"page\.html is not text.*<meta charset>"),
+        (b"\xc4\xe0", HTML, DecodingError, r"page\.html is not text.*<meta charset>"),
     ],
 )
 async def test_what_is_wrong_with_a_file_is_said_as_in_this_process(
