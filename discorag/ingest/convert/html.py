@@ -234,7 +234,7 @@ def _remove(tag: Tag) -> bool:
 
 def _simplify(table: Tag) -> None:
     """Captions above their tables; a table that only lays out the page is dissolved."""
-    own = [part for part in table(_TABLE_PARTS) if part.find_parent("table") is table]
+    own = [part for part in table(_TABLE_PARTS) if _around(part, "table") is table]
     is_data = table.find("pre") is None and any(part.name in ("caption", "thead", "th") for part in own)
     if table.get("role") == "presentation" or (table.find(["table", "pre"]) and not is_data):
         for part in (table, *own):
@@ -246,31 +246,41 @@ def _simplify(table: Tag) -> None:
 
 def _table(element: Tag) -> Table:
     """A table whose cells have been converted already."""
-    groups: dict[str, list[list[Tag]]] = {}
+    groups: dict[int, tuple[str, list[list[Tag]]]] = {}
     for row in element("tr"):
-        if row.find_parent("table") is element:
-            group = row.find_parent(["thead", "tbody", "tfoot", "table"])
-            key = f"{_ORDER.get(group.name, 1)} {id(group)}" if group else ""
-            groups.setdefault(key, []).append([part for part in row(["td", "th"]) if part.find_parent("tr") is row])
-    rows = [
-        [_cell(part, len(group) - i) for part in row]
-        for _, group in sorted(groups.items(), key=lambda named: named[0][:1])
-        for i, row in enumerate(group)
-    ]
-    return Table(rows)
+        if _around(row, "table") is element:
+            group = _around(row, "thead", "tbody", "tfoot", "table")
+            cells = [part for part in row(["td", "th"]) if _around(part, "tr") is row]
+            groups.setdefault(id(group), (group.name if group else "", []))[1].append(cells)
+    ordered = sorted(groups.values(), key=lambda group: _ORDER.get(group[0], 1))
+    return Table(
+        [
+            [_cell(part, len(rows) - i, is_header=part.name == "th" or name == "thead") for part in row]
+            for name, rows in ordered
+            for i, row in enumerate(rows)
+        ]
+    )
 
 
-def _cell(part: Tag, rows_left: int) -> Cell:
+def _around(part: Tag, *names: str) -> Tag | None:
+    """The innermost element around another that has one of these names."""
+    return next((parent for parent in part.parents if parent.name in names), None)
+
+
+def _cell(part: Tag, rows_left: int, *, is_header: bool) -> Cell:
     """A cell; one that spans all rows to the end of its group may say so by 0."""
-    rows, columns = (int(span) if (span := str(part.get(name, "1"))).isdecimal() else 1 for name in _SPANS)
-    bold = "".join(found.get_text() for found in part(["b", "strong"]))
+    rows, columns = (int(span[:5]) if (span := str(part.get(name, "1"))).isdecimal() else 1 for name in _SPANS)
+    has_tags = part.find(True) is not None
+    bold = "".join(found.get_text() for found in part(["b", "strong"])) if has_tags else ""
     return Cell(
         str(part.get(_TEXT, "")),
         rows=min(rows or rows_left, rows_left),
         columns=max(1, min(columns, _MAX_COLSPAN)),
-        is_header=part.name == "th" or part.find_parent("thead") is not None,
+        is_header=is_header,
         is_bold=bool(bold) and bold.split() == part.get_text().split(),
-        tables=tuple(_table(inner) for inner in part("table") if inner.find_parent(["td", "th"]) is part),
+        tables=tuple(_table(inner) for inner in part("table") if _around(inner, "td", "th") is part)
+        if has_tags
+        else (),
     )
 
 
@@ -352,7 +362,7 @@ def _converter() -> MarkdownConverter:
             return text
 
         def convert_table(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-            return "" if el.find_parent("table") else f"\n\n{table_markdown(_table(el))}\n\n"
+            return "" if "table" in parent_tags else f"\n\n{table_markdown(_table(el))}\n\n"
 
         def convert_pre(self, el: Tag, text: str, parent_tags: set[str]) -> str:
             if not text.strip():

@@ -38,6 +38,8 @@ def shown(value: Value, code: str) -> str:
         return value.strip()
     if isinstance(value, bool):
         return str(value).upper()
+    if code == "General":
+        return _stored(value)
     try:
         section, is_absolute = _chosen(value, _sections(code))
         if isinstance(value, int | float):

@@ -2,8 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import takewhile
+from typing import NamedTuple
 
 from discorag.ingest.convert.converted import cell, literal
 
@@ -15,8 +16,7 @@ _MANY, _LONG, _MAX_KEYS = 8, 320, 3  # columns, and characters of a row, from wh
 _SPREAD, _SMALL = 50, 10_000  # places that spans may fill, for each cell and in any table
 
 
-@dataclass(frozen=True)
-class Cell:
+class Cell(NamedTuple):
     """A cell of a table.
 
     Args:
@@ -115,7 +115,7 @@ def _grid(rows: Sequence[Sequence[Cell]]) -> list[_Row]:
     if all(one.rows == one.columns == 1 for one in cells):
         return [list(row) for row in rows]
     if sum(min(one.rows, len(rows)) * one.columns for one in cells) > _SPREAD * len(cells) + _SMALL:
-        return [[replace(one, rows=1, columns=1) for one in row] for row in rows]
+        return [[one._replace(rows=1, columns=1) for one in row] for row in rows]
     places: list[dict[int, Cell]] = [{} for _ in rows]
     for top, row in enumerate(rows):
         at = 0
@@ -176,8 +176,7 @@ def _names_group(row: _Row) -> bool:
 
 
 def _is_header(row: _Row) -> bool:
-    filled = [one for one in row if one.text.strip()]
-    return bool(filled) and all(one.is_header for one in filled)
+    return any(one.is_header for one in row) and all(one.is_header for one in row if one.text.strip())
 
 
 def _names(heads: list[_Row]) -> list[str]:
@@ -194,7 +193,7 @@ def _sections(names: list[str], body: list[_Row], width: int, outer: str) -> Ite
         row = body[i]
         if _is_one(row, width) and _names_group(row):
             group = _joined([outer, row[0].text])
-        elif again := _named_again(body[i:], width):
+        elif _is_header(row) and (again := _named_again(body[i:], width)):
             yield from _section(names, rows, width)
             names, rows, group = _names(body[i : i + again]), [], outer
             i += again - 1
@@ -228,8 +227,8 @@ def _section(names: list[str], rows: list[tuple[str, _Row]], width: int) -> Iter
 def _cut(rows: list[list[str]]) -> Iterator[str]:
     """The table as one if its rows are short, or as several that repeat the first columns, up to one with words."""
     width = len(rows[0])
-    widths = [max(len(row[i]) + 3 for row in rows if i < len(row)) for i in range(width)]
-    if width <= _MANY or sum(widths) <= _LONG:
+    widths = [max(len(row[i]) + 3 for row in rows if i < len(row)) for i in range(width)] if width > _MANY else []
+    if sum(widths) <= _LONG:
         yield pipe_table(rows)
         return
     words = [sum(any(map(str.isalpha, row[i])) for row in rows[1:] if i < len(row)) for i in range(_MAX_KEYS)]

@@ -5,7 +5,6 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from itertools import groupby, product, takewhile
 from pathlib import Path
 from typing import Any
@@ -126,8 +125,12 @@ def _merged(sheet: Any, headers: set[tuple[int, int]], last_row: int, last_colum
 
 def _cell(cell: Any, headers: set[tuple[int, int]]) -> Cell:
     text = "" if cell.value is None or cell.number_format == _INVISIBLE else shown(cell.value, cell.number_format)
-    is_bold = bool(text) and cell.has_style and bool(cell.font.bold)
-    return Cell(text, is_header=(cell.row, cell.column) in headers, is_bold=is_bold)
+    return Cell(text, is_header=(cell.row, cell.column) in headers, is_bold=bool(text) and _is_bold(cell))
+
+
+def _is_bold(cell: Any) -> bool:
+    fonts = cell.parent.parent._fonts  # `cell.font` makes a new object each time
+    return bool(cell._style) and bool(fonts[cell._style.fontId].b)
 
 
 def _blocks(rows: list[list[Cell]]) -> Iterator[str]:
@@ -159,5 +162,5 @@ def _spanning(rows: list[list[Cell]]) -> Iterator[list[Cell]]:
                 seen.add(id(cell))
                 down = sum(1 for _ in takewhile(lambda other, i=left, one=cell: other[i] is one, rows[top:]))
                 right = sum(1 for _ in takewhile(lambda other, one=cell: other is one, row[left:]))
-                begun.append(replace(cell, rows=down, columns=right) if down > 1 or right > 1 else cell)
+                begun.append(cell._replace(rows=down, columns=right) if down > 1 or right > 1 else cell)
         yield begun
