@@ -31,7 +31,7 @@ _NUMBER_ONLY = re.compile(r"\s*[(\[]?(?:\d{1,3}|[A-Za-z])[.)]\s*$")
 _CITATION = re.compile(r"\[[\d\s,;–-]+\]\s*$")
 _QUOTED_END = re.compile(r"[!?][`\"”’')]+\s*$")
 _DISPLAY_MATH = re.compile(r"\$\$[^$]{1,3000}\$\$")
-_CLOSERS = re.compile(r"[\"”’»)\]）】」』*_~]+(?=\s|$)")
+_CLOSERS = re.compile(r"(?:[\"”’»)\]）】」』*_~]|\[\^[^\]\s]{1,40}\])+(?=\s|$)")  # also references to notes
 
 
 def language_of(text: str) -> str:

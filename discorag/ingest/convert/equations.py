@@ -28,15 +28,16 @@ _ACCENTS = {
 }
 _RAISED_SIGNS = {"∘": "°", "°": "°", "'": "′"} | {c * n: c * n for c in "′″‴" for n in (1, 2, 3)}
 _WHOLE = re.compile(r"[+\u2212-]?(?:\d[\d.,]*%?|[^\W\d_]+)|\W")
-_CALL = re.compile(r"[^\W\d_]*\(")
+_CALL = re.compile(r"(?:[^\W\d_]{2,})?\(")
 _RELATION = re.compile(r"[=<>≤≥≈≠≡∼≃≅∝→⇒⇔∈⊂⊆]")
 
 
 class _Piece(NamedTuple):
-    """A part of an equation: its text, and whether letters or digits beside it are no part of it."""
+    """A part of an equation: its text, and whether letters or digits right before or behind it are no part of it."""
 
     text: str
-    apart: bool = False
+    opens: bool = False
+    closes: bool = False
 
 
 _NOTHING = _Piece("")
@@ -108,12 +109,13 @@ def _join(pieces: Iterable[_Piece]) -> _Piece:
     found = [piece for piece in pieces if piece.text]
     if len(found) == 1:
         return found[0]
-    text, apart = "", False
+    text, closes = "", False
     for piece in found:
-        touches = text[-1:].isalnum() or text[-1:] in tuple(")]")
-        gap = " " if (apart or piece.apart) and touches and piece.text[0].isalnum() else ""
+        touches = (text[-1:].isalnum() or text[-1:] in tuple(")]")) and piece.text[0].isalnum()
+        is_factor = closes and piece.text[0] == "(" and "/" in text
+        gap = " " if is_factor or (touches and (closes or piece.opens)) else ""
         is_divided = text[-1:] in tuple("/÷") and "/" in piece.text
-        text, apart = f"{text}{gap}{_bracketed(piece) if is_divided else piece.text}", piece.apart
+        text, closes = f"{text}{gap}{_bracketed(piece) if is_divided else piece.text}", piece.closes
     return _Piece(text)
 
 
@@ -132,7 +134,8 @@ def _empty(_: _Element) -> _Piece:
 def _token(element: _Element) -> _Piece:
     text = "".join(map(str, element.itertext())).translate(_INVISIBLE).replace("\xa0", " ")
     text = _OPERATORS.get(text.strip(), text if _name(element) in ("mtext", "t") else text.strip())
-    return _Piece(text, apart=len(text) > 1 and text.isalpha())
+    is_word = len(text) > 1 and text.isalpha()
+    return _Piece(text, is_word, is_word)
 
 
 def _run(element: _Element) -> _Piece:
@@ -161,11 +164,11 @@ def _is_call(text: str) -> bool:
 def _fraction(over: _Piece, under: _Piece) -> _Piece:
     if not over.text or not under.text:
         raise _UnreadableError
-    return _Piece(f"{_bracketed(over)}/{_bracketed(under)}", apart=True)
+    return _Piece(f"{_bracketed(over)}/{_bracketed(under)}", True, True)
 
 
 def _root(inside: _Piece, degree: _Piece = _NOTHING) -> _Piece:
-    return _Piece(f"root({degree.text},{inside.text})" if degree.text else f"sqrt({inside.text})", apart=True)
+    return _Piece(f"root({degree.text},{inside.text})" if degree.text else f"sqrt({inside.text})", True, True)
 
 
 def _scripts(base: _Piece, below: _Piece = _NOTHING, above: _Piece = _NOTHING) -> _Piece:
@@ -173,20 +176,20 @@ def _scripts(base: _Piece, below: _Piece = _NOTHING, above: _Piece = _NOTHING) -
     text += f"_{_bracketed(below)}" if below.text else ""
     if above.text:
         text += _RAISED_SIGNS.get(above.text) or f"^{_bracketed(above)}"
-    return _Piece(text, apart=True)
+    return _Piece(text, opens=base.opens, closes=True)
 
 
 def _limits(base: _Piece, below: _Piece = _NOTHING, above: _Piece = _NOTHING) -> _Piece:
     """What stands below and above: an accent, or the limits of an operator or a name such as "lim"."""
     if above.text in _ACCENTS and not below.text:
-        return _Piece(f"{_ACCENTS[above.text]}({base.text})", apart=True)
+        return _Piece(f"{_ACCENTS[above.text]}({base.text})", True, True)
     if (base.text.isalpha() and len(base.text) > 1) or (len(base.text) == 1 and not base.text.isalnum()):
         return _scripts(base, below, above)
     raise _UnreadableError
 
 
 def _prescripts(base: _Piece, below: _Piece, above: _Piece) -> _Piece:
-    return _Piece(f"{_scripts(_NOTHING, below, above).text} {base.text}", apart=True)
+    return _Piece(f"{_scripts(_NOTHING, below, above).text} {base.text}", True, True)
 
 
 def _of_children(build: Callable[..., _Piece], *places: int) -> Callable[[_Element], _Piece]:
@@ -244,12 +247,12 @@ def _delimited(element: _Element) -> _Piece:
 
 def _nary(element: _Element) -> _Piece:
     sign = _property(element, "chr", "∫")
-    operator = _scripts(_Piece(_OPERATORS.get(sign, sign)), _part(element, "sub"), _part(element, "sup"))
+    operator = _scripts(_Piece(_OPERATORS.get(sign, sign), opens=True), _part(element, "sub"), _part(element, "sup"))
     return _join([operator, _part(element, "e")])
 
 
 def _call(name: _Piece, argument: _Piece) -> _Piece:
-    return _join([_Piece(name.text, apart=True), argument])
+    return _join([_Piece(name.text, True, True), argument])
 
 
 def _accent(element: _Element) -> _Piece:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, NamedTuple
 from discorag.ingest.convert.equations import EQUATION, UNREADABLE, beside, linear
 
 if TYPE_CHECKING:
-    from bs4 import BeautifulSoup, Tag
+    from bs4 import BeautifulSoup, NavigableString, Tag
 
 STRUCK = "struck passage"
 CHECKED, UNCHECKED = "☑", "☐"
 
+_NEAR = 3  # texts beside an equation, which may be white space in elements around it
 _SLASHES = ("/", "\u2044", "\u2215")
 _NUMBER = re.compile(r"[+\u2212\u2013-]?\d+(?:[.,]\d+)?")
 _EXPRESSION = re.compile(r"[+\u2212\u2013-]?[^\W_](?:[\w.,+\u2212\u2013*/()-]{0,11}[\w)])?")
@@ -59,7 +60,7 @@ def _raised(text: str, before: str) -> str:
     inside, last = text.strip(), before[-1:]
     if _NUMBER.fullmatch(inside):
         return f"^{text}"
-    if not _EXPRESSION.fullmatch(inside) or (len(inside) > 1 and inside.isalpha()) or not before.strip():
+    if not _EXPRESSION.fullmatch(inside) or (len(inside) > 1 and inside.isalpha()) or not last.strip():
         return text
     if (last.isdigit() or last.isupper()) and _ORDINAL.fullmatch(inside):
         return text
@@ -69,7 +70,7 @@ def _raised(text: str, before: str) -> str:
 def _lowered(text: str, before: str, after: str) -> str:
     """What stands below the line, between these texts."""
     inside = text.strip()
-    if not _EXPRESSION.fullmatch(inside) or not before.strip():
+    if not _EXPRESSION.fullmatch(inside) or not before[-1:].strip():
         return text
     is_formula = (_NUMBER.fullmatch(inside) or inside == "x") and _ELEMENT.search(before[-20:])
     if is_formula and not after[:1].isdigit():
@@ -79,7 +80,7 @@ def _lowered(text: str, before: str, after: str) -> str:
 
 def write_marks(soup: BeautifulSoup) -> Counter[str]:
     """Write equations, raised and lowered characters and check boxes of a page as text, and count what is not read."""
-    unread = Counter({EQUATION: sum(_write_equation(tag) for tag in soup(re.compile(r"^(?:\w+:)?math$")))})
+    unread = Counter({EQUATION: sum(_write_equation(tag, soup) for tag in soup(re.compile(r"^(?:\w+:)?math$")))})
     for tag in soup(["sup", "sub"]):
         if tag.parent is not None:
             _write_script(tag)
@@ -91,14 +92,25 @@ def write_marks(soup: BeautifulSoup) -> Counter[str]:
     return +unread
 
 
-def _write_equation(tag: Tag) -> bool:
+def _write_equation(tag: Tag, soup: BeautifulSoup) -> bool:
     """Whether no line can say it."""
     from lxml import etree
 
     parser = etree.XMLParser(recover=True, resolve_entities=False, no_network=True)
     text = linear(etree.fromstring(str(tag).encode(), parser))
-    tag.replace_with(beside(_text_before(tag), text, _text_after(tag)))
+    line = soup.new_string(beside(_text_before(tag), text, _text_after(tag)))
+    tag.replace_with(line)
+    _join_lines(line.find_all_previous(string=True, limit=_NEAR), re.compile(r"\s+$"))
+    _join_lines(line.find_all_next(string=True, limit=_NEAR), re.compile(r"^\s+"))
     return text == UNREADABLE
+
+
+def _join_lines(texts: Iterable[NavigableString], edge: re.Pattern[str]) -> None:
+    """Make a line break of the source beside an equation a space: else the equation may look like a new sentence."""
+    for text in texts:
+        text.replace_with(edge.sub(" ", text))
+        if text.strip():
+            return
 
 
 def _write_script(tag: Tag) -> None:

@@ -20,6 +20,7 @@ _TYPES = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upper
 _STYLE = re.compile(r"list-style(?:-type)?\s*:[^;]*?\b(none|(lower|upper)-(?:(alpha|latin)|roman))\b", re.IGNORECASE)
 _HUNDREDS = {1000: "M", 900: "CM", 500: "D", 400: "CD", 100: "C"}
 _ROMAN = _HUNDREDS | {90: "XC", 50: "L", 40: "XL", 10: "X", 9: "IX", 5: "V", 4: "IV", 1: "I"}
+_BOXES = {**dict(zip("☐☑☒", "☐☑☒", strict=True)), "\uf0a8": "☐", "\uf0fe": "☑", "\uf0fd": "☒"}  # in Wingdings
 _MAX_REPEATS = 20  # letters of "zz...": beyond, a number is written in digits
 _OFF = ("0", "false", "off")
 
@@ -136,7 +137,8 @@ class Numbering:
         at = int(next(filter(str.isdecimal, (value_of(source, "pPr/{*}numPr/{*}ilvl") for source in sources)), linked))
         level = levels.get(at)
         if level is None or level.kind == "bullet":
-            return ""
+            box = _BOXES.get(level.text, "") if level is not None else ""
+            return box and f"{_OPENED}{box}{_CLOSED}"
         counts = self._counts.setdefault(kind, {})
         restart = self._restarts.pop((name, at), None)
         counts[at] = restart if restart is not None else counts.get(at, level.start - 1) + 1

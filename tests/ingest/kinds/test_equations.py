@@ -28,6 +28,9 @@ def page(body: str) -> str:
         ("<msub><mi>x</mi><mn>1</mn></msub><mi>y</mi>", "x_1 y"),
         ("<mfrac><mrow><mi>x</mi><mo>+</mo><mn>1</mn></mrow><mn>2</mn></mfrac>", "(x+1)/2"),
         ("<mi>a</mi><mo>/</mo><mfrac><mi>b</mi><mi>c</mi></mfrac>", "a/(b/c)"),
+        ("<mn>4</mn><msup><mn>1</mn><mn>2</mn></msup><mi>x</mi>", "41^2 x"),
+        ("<mfrac><mn>1</mn><mn>3</mn></mfrac><mo>(</mo><mi>x</mi><mo>)</mo>", "1/3 (x)"),
+        ("<mfrac><mn>2</mn><mrow><mi>n</mi><mo>(</mo><mi>n</mi><mo>)</mo></mrow></mfrac>", "2/(n(n))"),
         ("<msqrt><mi>x</mi><mo>+</mo><mn>1</mn></msqrt><mi>y</mi>", "sqrt(x+1) y"),
         ("<mroot><mn>8</mn><mn>3</mn></mroot>", "root(3,8)"),
         (
@@ -128,3 +131,9 @@ def test_omml_of_a_slide_is_written_in_a_line() -> None:
     )
     data = with_xml(buffer.getvalue(), {"ppt/slides/slide1.xml": ("<a:r><a:t>The value is HERE.</a:t></a:r>", new)})
     assert read("a.pptx", data).text == "The value is 1/2."
+
+
+def test_a_line_of_the_source_that_begins_with_an_equation_begins_no_sentence() -> None:
+    """Books wrap their source at every equation."""
+    html = "<p>This is false, such as\n<span>\n<math>\n<mn>1</mn><mo>=</mo><mn>6</mn></math>\n</span>, or so.</p>"
+    assert quotes("a.html", html) == ["This is false, such as 1=6 , or so."]

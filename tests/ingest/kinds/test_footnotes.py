@@ -99,3 +99,10 @@ def test_notes_of_a_word_file_are_read() -> None:
         },
     )
     assert quotes("a.docx", data) == [FEE, NOTE]
+
+
+def test_a_reference_behind_a_full_stop_belongs_to_the_sentence_before_it() -> None:
+    """Else the note would be one on the next sentence."""
+    found = units("a.md", f"The fee is 30 euros.[^1] The hall is open.\n\n{NOTE}\n")
+    assert [unit.body for unit in found] == ["The fee is 30 euros.[^1]", "The hall is open.", NOTE]
+    assert found[-1].lead == 0

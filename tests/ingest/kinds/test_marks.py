@@ -290,7 +290,11 @@ def test_items_of_a_page_keep_their_numbers(html: str, text: str) -> None:
 
 NUMBERING = """<w:abstractNum w:abstractNumId="90"><w:lvl w:ilvl="0"><w:start w:val="2"/><w:numFmt w:val="decimal"/>
 <w:lvlText w:val="%1."/></w:lvl><w:lvl w:ilvl="1"><w:start w:val="1"/><w:numFmt w:val="lowerLetter"/>
-<w:lvlText w:val="%1.%2)"/></w:lvl></w:abstractNum><w:num w:numId="90"><w:abstractNumId w:val="90"/></w:num>
+<w:lvlText w:val="%1.%2)"/></w:lvl></w:abstractNum>
+<w:abstractNum w:abstractNumId="92">
+<w:lvl w:ilvl="0"><w:numFmt w:val="bullet"/><w:lvlText w:val="☐"/></w:lvl></w:abstractNum>
+<w:num w:numId="92"><w:abstractNumId w:val="92"/></w:num>
+<w:num w:numId="90"><w:abstractNumId w:val="90"/></w:num>
 <w:num w:numId="91"><w:abstractNumId w:val="90"/><w:lvlOverride w:ilvl="0"><w:startOverride w:val="7"/>
 </w:lvlOverride></w:num>"""
 
@@ -319,3 +323,8 @@ def test_items_and_headings_of_a_word_file_keep_their_numbers() -> None:
     assert read("a.docx", numbered(*lines)).text == (
         "# 2. Scope\n\n- 2.a) Open.\n- 2.b) Close.\n\n# 3. Terms\n\n- 3.a) Pay.\n\n7. Start again."
     )
+
+
+def test_an_empty_box_for_a_bullet_says_that_a_task_is_open() -> None:
+    """Task lists of Word."""
+    assert read("a.docx", numbered(("Pay the rent.", 92, 0, "Normal"))).text == "- ☐ Pay the rent."
