@@ -137,8 +137,16 @@ def _sides(block: Sequence[_Row], gap: _Gap) -> tuple[list[_Row], list[_Row]]:
 
 
 def _is_prose(side: Sequence[_Row]) -> bool:
-    """Whether lines below one another are wrapped: they are long, and go on in the middle of a sentence."""
+    """Whether lines below one another are wrapped: they are long, and go on in the middle of a sentence.
+
+    Where most lines have wide gaps themselves, they are columns of such lines.
+    """
+    cut = [row for row in side if len(row.cells) > 1]
+    if 2 * len(cut) > len(side):
+        return any(all(map(_is_prose, _sides(side, gap))) for gap in _gaps(cut[0]))
     texts = [_text(_whole(row)) for row in side]
+    if len(texts) < _PROSE:
+        return False
     if not any(letter.islower() for text in texts for letter in text):
         widths = [row.boxes[-1].right - row.boxes[0].left for row in side]
         return median(widths) >= _FULL * max(widths) and median(map(len, texts)) >= _LETTERS

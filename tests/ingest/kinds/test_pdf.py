@@ -130,11 +130,22 @@ def test_columns_that_are_written_row_by_row_are_read_column_by_column(
     assert text == "\n\n".join(" ".join(column) for column in columns)
 
 
-def test_a_table_without_rules_keeps_its_rows(tmp_path: Path) -> None:
-    """Short cells with a gap between them are rows, not columns of prose."""
-    table = [["Tea room", "Reading room", "Hall"], ["ground floor", "first floor", "cellar"], ["20", "35", "120"]]
+@pytest.mark.parametrize(
+    "table",
+    [
+        [["Tea room", "Reading room", "Hall"], ["ground floor", "first floor", "cellar"], ["20", "35", "120"]],
+        [
+            ["libfoo1", "libfoo-dev", "libfoo-tools", "libfoo-doc"],
+            ["any", "any", "any", "all"],
+            ["the shared library", "its header files etc.", "the programs that use it", "how to use the library"],
+        ],
+    ],
+    ids=["short cells", "sentences in the last column"],
+)
+def test_a_table_without_rules_keeps_its_rows(table: list[list[str]], tmp_path: Path) -> None:
+    """Cells with a gap between them are rows, not columns of prose."""
     text = page(rows_of(table), tmp_path).text
-    assert text.split("\n") == ["Tea room ground floor 20", "Reading room first floor 35", "Hall cellar 120"]
+    assert text.split("\n") == [" ".join(row) for row in zip(*table, strict=True)]
 
 
 def field(kind: str, value: str, rect: str, more: str = "") -> str:
