@@ -100,7 +100,7 @@ def test_the_declared_encoding_is_honoured(html: str, encoding: str) -> None:
     assert text_of(html.encode(encoding)) == html.split("<p>")[1].removesuffix("</p>")
 
 
-@pytest.mark.parametrize("data", [b"<p>\xc4\xe0</p>", b"\x89PNG\x00\x00", b"<meta charset=nonsense><p>\xc4\xe0"])
+@pytest.mark.parametrize("data", [b"<p>\xc4\xe0</p>", b"\x89PNG\x00\x00", b"<meta charset=nonsense><p>\xc4\xe0</p>"])
 def test_bytes_in_no_declared_encoding_are_refused_with_what_to_do(data: bytes) -> None:
     with pytest.raises(DecodingError, match=r"page\.html.*utf-8.*<meta charset>"):
         text_of(data)
