@@ -10,6 +10,7 @@ from typing import Any
 from discorag.retrieval.registry import tree_retriever
 from discorag.retrieval.search import TreeSearch, search_trees
 from discorag.schema.errors import ConfigError
+from discorag.schema.metadata import read_filters
 from discorag.schema.retrieval_tree import RetrievalTree
 from discorag.schema.values import count_words
 from eval.running.session import Session
@@ -36,7 +37,8 @@ async def node_statistics(session: Session, retriever: str, **options: Any) -> d
     wanted = AnswerContext(retriever=retriever, **options).tree_options
     values: dict[str, list[float]] = defaultdict(list)
     for sample in session.benchmark.samples:
-        filters, start = {"doc_id": [corpus.stored[d] for d in sample.documents]}, perf_counter()
+        wanted_ids, start = [corpus.stored[d] for d in sample.documents], perf_counter()
+        filters = read_filters({"doc_id": wanted_ids})
         tools = backends.tree_tools(session.suite.parser)
         search = await search_trees(found, tools, backends.store, scope, sample.query, filters, wanted)
         if search.query is None:

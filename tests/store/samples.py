@@ -8,7 +8,7 @@ import numpy as np
 from discorag.retrieval.builders.base import inner
 from discorag.schema.discourse import Nuclearity, Relation, RstTree, Split
 from discorag.schema.document import Chunk, Document, Scope
-from discorag.schema.metadata import Value
+from discorag.schema.metadata import Value, read_filters
 from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
 from discorag.schema.values import Span, Vectors, fingerprint, stable_id
 from discorag.store.records import Manifest, SearchQuery
@@ -166,5 +166,5 @@ def assert_whole(store: Store, expected: Sample) -> None:
     assert store.document(expected.scope, expected.doc_id) == expected.document
     assert store.chunks_of(expected.scope, expected.doc_id) == expected.chunks
     assert store.chunks(expected.scope, expected.ids) == expected.chunks
-    query = SearchQuery(vector=unit(1, 9)[0], top_k=10_000, filters={"doc_id": [expected.doc_id]})
+    query = SearchQuery(vector=unit(1, 9)[0], top_k=10_000, filters=read_filters({"doc_id": [expected.doc_id]}))
     assert {h.chunk_id for h in store.search(expected.scope, query)} == set(expected.ids)

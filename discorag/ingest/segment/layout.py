@@ -29,7 +29,6 @@ NOTE = re.compile(r"\[\^([^\]\s]+)\]:\s")
 _NO_WORDS = re.compile(r"[\W_]*+(?:\d{1,4}+|[A-Za-z])?+[\W_]*+")
 _LEADERS = re.compile(r"(?:\. ?){4}\s*\d{1,4}$")  # of a table of contents, to its page
 _TARGET = r"(?:\((?:[^()\n]|\([^()\n]*\)){0,1000}\)|\[[^\[\]\n]*\])"  # of a link
-_IMAGE = re.compile(r"!\[[^\[\]]{0,500}\]" + _TARGET)
 _LINK = re.compile(r"\[[^\[\]\n]*\]" + _TARGET)
 _TAG = re.compile(r"<[!/?A-Za-z][^<>]{0,2000}>")
 _QUOTED = re.compile(r"^(?:> ?)+")
@@ -220,7 +219,7 @@ def is_furniture(text: str) -> bool:
         return True
     if "[" not in text and "<" not in text:
         return False
-    bare = _LINK.sub("", _IMAGE.sub("", _LINK.sub("", _IMAGE.sub("", without_tags(text)))))
+    bare = _LINK.sub("", _LINK.sub("", without_tags(text)))  # an image in a link is two of them
     return not any(map(str.isalpha, bare))
 
 
