@@ -24,6 +24,8 @@ from eval.suite import Suite, load_suite
 RESULTS = Path("eval/results/bills.json")
 HOME = Path(".disco-rag/eval")
 SYSTEMS = ("written", "written-standard", "standard", "full-context")
+COUNTS = {"questions", "calls", "tokens_in", "cached", "tokens_out"}
+"""Fields of a bill that are written."""
 QUESTIONS = {
     **dict.fromkeys(("asqa", "qasper", "quality", "qmsum", "fairytaleqa", "hotpotqa", "lay-summaries"), 5),
     "loong": 2,
@@ -49,8 +51,10 @@ def _suite(name: str) -> Suite:
 
 def _write(name: str, suite: Suite, bills: list[Bill]) -> None:
     written = json.loads(RESULTS.read_text("utf-8"))
-    official = [bills[0].for_questions(suite.official).model_dump()] if suite.official else []
-    counted: dict[str, Any] = {b.system: b.model_dump(exclude={"system"}) for b in bills}
+    official = (
+        [bills[0].for_questions(suite.official).model_dump(include={"system", *COUNTS})] if suite.official else []
+    )
+    counted: dict[str, Any] = {b.system: b.model_dump(include=COUNTS) for b in bills}
     bill = {"suite": suite.label, "counted": counted, "official": official, "assumed tokens of a reply": ASSUMED}
     found = {"commit": package_version(), "bills": {**written["bills"], name: bill}}
     RESULTS.write_text(to_json(found) + "\n", "utf-8")

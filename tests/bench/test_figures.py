@@ -366,6 +366,17 @@ def at_its_width(page: str) -> Iterator[tuple[str, str]]:
     yield page, "{problems} problems in {with a problem} of {answers} answers".format(**corrected)
 
 
+def chinese() -> Iterator[tuple[str, str]]:
+    f, page = result("chinese")["figures"]["cmrc2018"], "docs/retrieval.md"
+    yield page, f"on {f['n']} questions of CMRC 2018 over {f['documents']:,} passages"
+    twenty, ten = f["20"], f["10"]
+    yield page, f"{twenty['hybrid']} % of the evidence as searched and {twenty['reranked']} % reranked"
+    yield (
+        page,
+        f"{interval([*twenty['gain'].values()])} in the best 20, {interval([*ten['gain'].values()])} in the best ten",
+    )
+
+
 def capable() -> Iterator[tuple[str, str]]:
     f, page = result("archive")["capable"]["figures"], "docs/science.md"
 
@@ -417,7 +428,21 @@ def reader() -> Iterator[tuple[str, str]]:
 
 SHOWN = [
     *(speed, parser, verify, conflicts, recall, precision, answers),
-    *(trust, retrieval, evidence, archive, differences, expected, controls, tune, bills, table8, reader, capable),
+    *(
+        trust,
+        retrieval,
+        evidence,
+        chinese,
+        archive,
+        differences,
+        expected,
+        controls,
+        tune,
+        bills,
+        table8,
+        reader,
+        capable,
+    ),
 ]
 
 
