@@ -196,6 +196,8 @@ def test_marks_of_a_sheet() -> None:
     sheet = book.active
     for row in (["Dish", "Price"], ["Soup", 4], ["Stew", 7], ["Cake", None], ["secret", "no"]):
         sheet.append(row)
+    for cell in sheet[1]:
+        cell.font = Font(bold=True)
     for cell in (sheet["A3"], sheet["B3"]):
         cell.font = Font(strike=True)
     for cell in (sheet["A5"], sheet["B5"]):
