@@ -14,7 +14,7 @@ from discorag.schema.errors import ConfigError
 from discorag.schema.values import Span, stable_id
 from discorag.text.sentences import stripped
 
-SPLITTER_VERSION = f"10+sentencex-{version('sentencex')}+markdown-it-{version('markdown-it-py')}"
+SPLITTER_VERSION = f"11+sentencex-{version('sentencex')}+markdown-it-{version('markdown-it-py')}"
 # WordPiece makes one [UNK] token of a word of any length beyond 100 characters: token counts alone bound nothing.
 MAX_CHARS_PER_TOKEN = 8
 _BATCH = 1000
