@@ -48,6 +48,7 @@ _COLUMN = re.compile(r"\s{2,}|\t")
 _BAR = re.compile(r"(?<!\\)\|")
 _DELIMITERS = (re.compile(r"\t"), re.compile(r",(?! )"), re.compile(r";(?! )"))
 _JUSTIFIED = re.compile(r" [ \t]|\t ")  # what `col -b` makes of the columns of a manual page
+_TIMED = re.compile(r"\[?\d{2,4}[-/:.]\d{2}[-/:.]\d{2,4}[^\s]*")
 KEYED = re.compile(r"[^\W_][\w.-]*(?: [\w.-]+){0,2} ?[:：]\s*\S")
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _CURRENCY = re.compile(r"[$€£¥]")
@@ -301,6 +302,7 @@ def tables(texts: Sequence[str], indents: Sequence[int], *, keyed: bool = True) 
             _run(texts, at, _is_barred, least=1),
             _delimited(texts, at),
             _aligned(texts, indents, at),
+            _run(texts, at, _TIMED.match),
             _run(texts, at, KEYED.match) if keyed else at,
         )
         if end > at:
@@ -406,7 +408,7 @@ def _top(texts: Sequence[str], indents: Sequence[int]) -> int:
     """How many lines at the top name the columns."""
     if texts[0].startswith("|"):
         return _over_rule(texts) or _wordy(texts)
-    if KEYED.match(texts[0]):
+    if _TIMED.match(texts[0]) or KEYED.match(texts[0]):
         return 0
     blank = next((i for i, indent in enumerate(indents) if indent <= min(indents) + _WIDE_GAP), 0)
     return blank or _wordy(texts)
