@@ -10,6 +10,7 @@ import pytest
 
 from discorag.schema.document import Scope
 from discorag.schema.errors import InvariantError, NotFoundError, StoreError
+from discorag.schema.metadata import read_filters
 from discorag.schema.values import Vectors
 from discorag.store.records import SearchQuery
 from discorag.store.store import Store
@@ -186,7 +187,7 @@ def assert_only(store: Store, scope: Scope, pieces: list[Sample]) -> None:
 def assert_unknown(store: Store, scope: Scope, piece: Sample) -> None:
     assert store.manifest(scope, piece.doc_id) is None
     assert not store.delete(scope, piece.doc_id)
-    query = SearchQuery(vector=piece.vectors[0], top_k=500, filters={"doc_id": [piece.doc_id]})
+    query = SearchQuery(vector=piece.vectors[0], top_k=500, filters=read_filters({"doc_id": [piece.doc_id]}))
     assert store.search(scope, query) == []
     with pytest.raises(NotFoundError):
         store.document(scope, piece.doc_id)

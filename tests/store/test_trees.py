@@ -8,6 +8,7 @@ import pytest
 
 from discorag.schema.document import Scope
 from discorag.schema.errors import InputError, InvariantError, NotFoundError
+from discorag.schema.metadata import read_filters
 from discorag.schema.values import count_words
 from discorag.store.outline import node_id
 from discorag.store.records import SearchQuery
@@ -150,7 +151,7 @@ def test_documents_are_ranked_by_the_mean_of_their_chunks_and_filtered(store: St
     assert [s for _, s in hits] == pytest.approx([expected[d] for d, _ in hits], abs=1e-3)
     assert store.search_documents(BOB, SearchQuery(vector=QUERY), 3) == []
     for filters in ({"lang": ["zh"]}, {"doc_id": [pieces[0].doc_id]}):
-        found = store.search_documents(SCOPE, SearchQuery(vector=QUERY, top_k=100, filters=filters), 10)
+        found = store.search_documents(SCOPE, SearchQuery(vector=QUERY, top_k=100, filters=read_filters(filters)), 10)
         assert [d for d, _ in found] == [pieces[0].doc_id]
 
 

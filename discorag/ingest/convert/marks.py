@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from discorag.ingest.convert.equations import EQUATION, UNREADABLE, beside, linear
 
 if TYPE_CHECKING:
-    from bs4 import BeautifulSoup, NavigableString, Tag
+    from bs4 import BeautifulSoup, Tag
+    from bs4.element import NavigableString
 
 STRUCK = "struck passage"
 CHECKED, UNCHECKED = "☑", "☐"

@@ -48,7 +48,7 @@ def test_one_sentence_is_enough_to_tell_the_encoding(tmp_path: Path, name: str, 
     """The result says what was assumed."""
     document = read(tmp_path / name, FILES[name].format(sentence).encode(encoding))
     assert sentence in document.text
-    assert document.metadata[ENCODING] in reading_note(document)
+    assert str(document.metadata[ENCODING]) in reading_note(document)
 
 
 @pytest.mark.parametrize("name", FILES)

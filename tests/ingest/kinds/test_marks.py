@@ -7,6 +7,7 @@ import docx
 import openpyxl
 import pptx
 import pytest
+from docx.enum.style import WD_STYLE_TYPE
 from docx.shared import RGBColor
 from openpyxl.cell.rich_text import CellRichText, TextBlock
 from openpyxl.cell.text import InlineFont
@@ -113,7 +114,7 @@ def test_what_a_style_hides_or_strikes_is_left_out() -> None:
     """A style does what a run's own form does."""
     document: Any = docx.Document()
     for name, mark in (("Old", "strike"), ("Internal", "hidden")):
-        style = document.styles.add_style(name, docx.enum.style.WD_STYLE_TYPE.CHARACTER)
+        style = document.styles.add_style(name, WD_STYLE_TYPE.CHARACTER)
         setattr(style.font, mark, True)
     line = document.add_paragraph("It costs ")
     line.add_run("3 ", style="Old")
