@@ -199,10 +199,34 @@ def _decode(data: bytes, path: Path) -> tuple[str, dict[str, str]]:
 
 
 def _soup(html: str) -> BeautifulSoup:
-    from bs4 import BeautifulSoup
+    from bs4 import BeautifulSoup, Tag
 
     html = _XML_DECLARATION.sub("", html)
-    return BeautifulSoup(html if "<" in html else f"<p>{html}</p>", "lxml")
+    whole = html if "<" in html else f"<p>{html}</p>"
+    return BeautifulSoup(whole, "lxml", element_classes={Tag: _element_class()})
+
+
+@cache
+def _element_class() -> type[Tag]:
+    from bs4 import Tag
+
+    class Element(Tag):
+        """An element whose children can all be changed, one after another, in linear time."""
+
+        near = 0  # where the last child was found
+
+        def index(self, element: PageElement) -> int:
+            """The place of a child, looked for around the last one: Beautiful Soup begins at the first child."""
+            contents = self.contents
+            near = min(self.near, len(contents))
+            for step in range(len(contents)):
+                for i in (near + step, near - 1 - step):
+                    if 0 <= i < len(contents) and contents[i] is element:
+                        self.near = i
+                        return i
+            return super().index(element)
+
+    return Element
 
 
 def _converted(soup: BeautifulSoup, path: Path, title: str) -> Converted:
