@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache, lru_cache
@@ -74,17 +74,24 @@ def _sibling_name(tag: Tag) -> str:
 
 def _affected(soup: BeautifulSoup, names: Iterable[str]) -> list[Tag]:
     """The elements on which one of these properties has its effect."""
-    rules = [r for r in _rules("\n".join(s.get_text() for s in soup.select(f"style{_SCREEN}"))) if r.name in names]
-    applying = [rule.selector for rule in rules if rule.applies and rule.selector]
-    found = {id(tag): tag for selector in applying for tag in selector.select(soup)}
-    found |= {id(tag): tag for tag in soup.select("[style]") if any(r.applies for r in _style_rules(tag))}
-    return [tag for tag in found.values() if tag.name not in ("html", "body") and _is_affected(tag, rules, names)]
+    rules = _rules("\n".join(s.get_text() for s in soup.select(f"style{_SCREEN}")) if soup.find("style") else "")
+    tags = soup(True) if rules else soup(style=True)
+    return [tag for tag in tags if tag.name not in ("html", "body") and _is_affected(tag, rules, names)]
 
 
-def _is_affected(tag: Tag, rules: Sequence[_Rule], names: Iterable[str]) -> bool:
-    holding = [*_style_rules(tag), *(rule for rule in rules if rule.selector and rule.selector.match(tag))]
+def _is_affected(tag: Tag, rules: Mapping[str, Sequence[_Rule]], names: Iterable[str]) -> bool:
+    own = _style_rules(tag) if tag.has_attr("style") else []
+    near = [rule for key in _keys(tag) for rule in rules.get(key, ())] if rules else []
+    if not any(rule.applies and rule.name in names for rule in (*own, *near)):
+        return False
+    holding = [*own, *(rule for rule in near if rule.selector and rule.selector.match(tag))]
     of_name = ([rule for rule in holding if rule.name == name] for name in names)
     return any(max(declared, key=lambda rule: rule.weight).applies for declared in of_name if declared)
+
+
+def _keys(tag: Tag) -> list[str]:
+    """What a selector of this element may ask for last: its id, its classes, or its name, if anything."""
+    return [f"#{tag.get('id')}", *(f".{name}" for name in tag.get_attribute_list("class")), tag.name.lower(), "*"]
 
 
 def _style_rules(tag: Tag) -> list[_Rule]:
@@ -95,13 +102,14 @@ def _style_rules(tag: Tag) -> list[_Rule]:
 
 
 @lru_cache(maxsize=8)  # the chapters of a book share their sheets
-def _rules(sheets: str) -> tuple[_Rule, ...]:
+def _rules(sheets: str) -> Mapping[str, Sequence[_Rule]]:
+    """The rules of style sheets, by one of the `_keys` that the elements they are for have."""
     from cssselect import SelectorError, parse
     from soupsieve import SelectorSyntaxError, compile
     from tinycss2 import parse_blocks_contents, parse_stylesheet, serialize
     from tinycss2.ast import QualifiedRule
 
-    found: list[_Rule] = []
+    found: dict[str, list[_Rule]] = {}
     for order, rule in enumerate(parse_stylesheet(sheets, skip_comments=True, skip_whitespace=True)):
         if not isinstance(rule, QualifiedRule) or not (declared := list(_effects(parse_blocks_contents(rule.content)))):
             continue
@@ -109,8 +117,17 @@ def _rules(sheets: str) -> tuple[_Rule, ...]:
             for selector in parse(serialize(rule.prelude)):
                 if not selector.pseudo_element:
                     sieve, weight = compile(selector.canonical()), selector.specificity()
-                    found += (_Rule((imp, False, weight, order), name, holds, sieve) for name, holds, imp in declared)
-    return tuple(found)
+                    found.setdefault(_key(sieve), []).extend(
+                        _Rule((imp, False, weight, order), name, holds, sieve) for name, holds, imp in declared
+                    )
+    return found
+
+
+def _key(sieve: SoupSieve) -> str:
+    """The key of a selector among the `_keys` of the elements that it is for."""
+    last = sieve.selectors[0]
+    named = last.tag.name.lower() if last.tag else "*"
+    return f"#{last.ids[0]}" if last.ids else f".{last.classes[0]}" if last.classes else named
 
 
 def _effects(declared: Sequence[object]) -> Iterator[tuple[str, bool, bool]]:
@@ -199,10 +216,34 @@ def _decode(data: bytes, path: Path) -> tuple[str, dict[str, str]]:
 
 
 def _soup(html: str) -> BeautifulSoup:
-    from bs4 import BeautifulSoup
+    from bs4 import BeautifulSoup, Tag
 
     html = _XML_DECLARATION.sub("", html)
-    return BeautifulSoup(html if "<" in html else f"<p>{html}</p>", "lxml")
+    whole = html if "<" in html else f"<p>{html}</p>"
+    return BeautifulSoup(whole, "lxml", element_classes={Tag: _element_class()})
+
+
+@cache
+def _element_class() -> type[Tag]:
+    from bs4 import Tag
+
+    class Element(Tag):
+        """An element whose children can all be changed, one after another, in linear time."""
+
+        near = 0  # where the last child was found
+
+        def index(self, element: PageElement) -> int:
+            """The place of a child, looked for around the last one: Beautiful Soup begins at the first child."""
+            contents = self.contents
+            near = min(self.near, len(contents))
+            for step in range(len(contents)):
+                for i in (near + step, near - 1 - step):
+                    if 0 <= i < len(contents) and contents[i] is element:
+                        self.near = i
+                        return i
+            return super().index(element)
+
+    return Element
 
 
 def _converted(soup: BeautifulSoup, path: Path, title: str) -> Converted:

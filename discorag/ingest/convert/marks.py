@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import takewhile
+from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
 from discorag.ingest.convert.equations import EQUATION, UNREADABLE, beside, linear
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
-    from bs4.element import NavigableString
+    from bs4.element import NavigableString, PageElement
 
 STRUCK = "struck passage"
 CHECKED, UNCHECKED = "☑", "☐"
@@ -89,8 +90,27 @@ def write_marks(soup: BeautifulSoup) -> Counter[str]:
         if (after := _text_after(tag)).strip() or tag.find_parent("td"):
             gap = "" if after[:1].isspace() or not after else " "
             tag.replace_with(f"{CHECKED if tag.has_attr('checked') else UNCHECKED}{gap}")
-    soup.smooth()
+    _join_texts(soup)
     return +unread
+
+
+def _join_texts(soup: BeautifulSoup) -> None:
+    """Make one text of those that follow each other: Beautiful Soup's own `smooth` takes quadratic time."""
+    for text in soup(string=True):
+        if text.parent is None or not _is_words(text):
+            continue
+        others = list(takewhile(_is_words, text.next_siblings))
+        for other in others:
+            other.extract()
+        if others:
+            text.replace_with("".join((text, *others)))
+
+
+def _is_words(node: PageElement) -> TypeGuard[NavigableString]:
+    from bs4 import NavigableString
+    from bs4.element import PreformattedString
+
+    return isinstance(node, NavigableString) and not isinstance(node, PreformattedString)
 
 
 def _write_equation(tag: Tag, soup: BeautifulSoup) -> bool:

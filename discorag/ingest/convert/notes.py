@@ -24,6 +24,7 @@ def write_notes(soup: BeautifulSoup) -> None:
     """Write references to notes, and the notes that they lead to, in the form of Markdown; each note as one line."""
     places = {str(tag[name]): tag for name in ("name", "id") for tag in soup.select(f"[{name}]")}
     labels: dict[int, str] = {}  # of the notes
+    short: dict[int, bool] = {}
     notes: list[Tag] = []
     references: set[int] = set()
     for link in soup.select("a[href^='#']"):
@@ -31,7 +32,7 @@ def write_notes(soup: BeautifulSoup) -> None:
         found = _LABEL.fullmatch(link.get_text().strip())
         if target is None or found is None or not _is_reference(link) or _leads_back(target, references):
             continue
-        note = _note_at(target)
+        note = _note_at(target, short)
         if note is None or any(parent is note for parent in link.parents):
             continue
         if id(note) not in labels:
@@ -56,20 +57,28 @@ def _is_reference(link: Tag) -> bool:
 
 def _leads_back(target: Tag, references: set[int]) -> bool:
     """Whether a link's target is a reference, so that it leads from a note back to the text."""
-    return id(target) in references or any(id(tag) in references for tag in target("a"))
+    return id(target) in references or any(id(tag) in references for tag in target.descendants)
 
 
-def _note_at(target: Tag) -> Tag | None:
-    """The block that a reference leads to, if it is no longer than a note."""
+def _note_at(target: Tag, short: dict[int, bool]) -> Tag | None:
+    """The block that a reference leads to, if it is no longer than a note; ``short`` says so of those already seen."""
     is_table = target.name == "table" and bool(_NAMED.search(str(target.get("class", ""))))
     note = target if target.name in _NOTE or is_table else target.find_parent(_NOTE)
     if note is not None and note.name == "dt":
         note = note.find_next_sibling("dd")
-    if note is None or note.find(_NO_NOTE) or len(note.get_text()) > _MAX_NOTE:
+    if note is None:
+        return None
+    if id(note) not in short:
+        short[id(note)] = _is_short(note)
+    if not short[id(note)]:
         return None
     before = target.find_previous(string=True) if target is not note else None
     opens = before is None or note not in before.parents or not before.strip(" [(\n")
     return note if opens else None
+
+
+def _is_short(note: Tag) -> bool:
+    return not note.find(_NO_NOTE) and len(note.get_text()) <= _MAX_NOTE
 
 
 def _write_note(note: Tag, label: str, places: dict[str, Tag], references: set[int]) -> None:

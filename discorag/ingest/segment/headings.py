@@ -10,7 +10,7 @@ from discorag.schema.document import Document, Hierarchy, Kind, Markup, Node, Un
 from discorag.schema.errors import InputError
 from discorag.schema.values import Span
 
-_NOTED = re.compile(r"\[\^([^\]\s]+)\]")
+_NOTED = re.compile(r"\[\^([^\[\]\s]+)\]")
 _SAYS = frozenset({UnitKind.PROSE, UnitKind.ITEM, UnitKind.TURN})
 
 

@@ -1,15 +1,16 @@
 """Struck-out words of Markdown: the document keeps them, and no quotation has them."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from discorag.schema.values import Span
 
-_CODE = r"(`+)(?!`).{1,3000}?(?<!`)\1(?!`)"
-_TILDES = r"(?<![\\~])~~(?![~\s]).{1,3000}?(?<![\s\\~])~~(?!~)"
-_TAGS = r"<(del|s|strike)\b[^<>]{0,200}>.{0,3000}?</\2>"
-_STRUCK = re.compile(f"{_CODE}|{_TILDES}|{_TAGS}", re.DOTALL | re.IGNORECASE)
+_MAX_STRUCK = 3000  # characters between a mark and the one that closes it
+_MARK = re.compile(
+    r"(?P<code>`+)|(?P<tildes>(?<!~)~~(?!~))|<(?P<slash>/?)(?P<tag>del|strike|s)\b[^<>]{0,200}>", re.IGNORECASE
+)
 _MAY_STRIKE = re.compile(r"~~|</(?:del|s|strike)>", re.IGNORECASE)
 
 
@@ -17,7 +18,33 @@ def struck_spans(text: str, start: int, end: int) -> list[Span]:
     """What a paragraph of Markdown at ``text[start:end]`` strikes out, with the marks, in offsets of ``text``."""
     if not _MAY_STRIKE.search(text, start, end):
         return []
-    return [Span(start=m.start(), end=m.end()) for m in _STRUCK.finditer(text, start, end) if m[1] is None]
+    pairs: list[tuple[re.Match[str], int]] = []  # the marks from the last one on, each with the end of its closing one
+    ends: dict[str, int] = {}
+    for mark in reversed(list(_MARK.finditer(text, start, end))):
+        kind = (mark["tag"] or mark[0]).lower()
+        if kind in ends and _opens(mark, text):
+            pairs.append((mark, ends[kind]))
+        if _closes(mark, text):
+            ends[kind] = mark.end()
+    found: list[Span] = []
+    at = start
+    for mark, closed in reversed(pairs):
+        if at <= mark.start() and closed - mark.end() <= _MAX_STRUCK:
+            at = closed
+            found += () if mark["code"] else (Span(start=mark.start(), end=closed),)
+    return found
+
+
+def _opens(mark: re.Match[str], text: str) -> bool:
+    if mark["tildes"]:
+        return text[mark.start() - 1 : mark.start()] != "\\" and not text[mark.end() : mark.end() + 1].isspace()
+    return not mark["slash"]
+
+
+def _closes(mark: re.Match[str], text: str) -> bool:
+    if mark["tildes"]:
+        return text[mark.start() - 1 : mark.start()].strip() not in ("", "\\")
+    return not mark["tag"] or bool(mark["slash"])
 
 
 def keep_whole(sentences: Sequence[Span], struck: Sequence[Span]) -> Iterator[Span]:
@@ -28,13 +55,19 @@ def keep_whole(sentences: Sequence[Span], struck: Sequence[Span]) -> Iterator[Sp
             yield Span(start=sentences[first].start, end=sentences[end - 1].end)
 
 
-def is_struck(sentence: Span, struck: Iterable[Span], text: str) -> bool:
+def is_struck(sentence: Span, struck: Sequence[Span], text: str) -> bool:
     """Whether nothing of a sentence is left without what is struck out."""
     at, left = sentence.start, ""
-    for span in (span for span in struck if sentence.contains(span)):
+    inside = slice(bisect_left(struck, at, key=_start), bisect_left(struck, sentence.end, key=_start))
+    for span in struck[inside]:
         left, at = left + text[at : span.start], span.end
     return at > sentence.start and not any(map(str.isalnum, left + text[at : sentence.end]))
 
 
 def _inside(at: int, spans: Sequence[Span]) -> bool:
-    return any(span.start < at < span.end for span in spans)
+    before = bisect_left(spans, at, key=_start) - 1
+    return before >= 0 and at < spans[before].end
+
+
+def _start(span: Span) -> int:
+    return span.start
