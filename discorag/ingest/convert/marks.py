@@ -12,7 +12,7 @@ from discorag.ingest.convert.equations import EQUATION, UNREADABLE, beside, line
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, NavigableString, Tag
 
-STRUCK = "struck passage"
+STRUCK, HIDDEN = "struck passage", "hidden text"
 CHECKED, UNCHECKED = "☑", "☐"
 
 _NEAR = 3  # texts beside an equation, which may be white space in elements around it

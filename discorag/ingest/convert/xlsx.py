@@ -11,7 +11,7 @@ from typing import Any
 
 from discorag.ingest.convert.archive import pack
 from discorag.ingest.convert.converted import Converted, join_sections, literal, stated_title
-from discorag.ingest.convert.marks import STRUCK, Run, join_runs
+from discorag.ingest.convert.marks import HIDDEN, STRUCK, Run, join_runs
 from discorag.ingest.convert.number_format import shown
 from discorag.ingest.convert.tables import Cell, Table, table_markdown
 
@@ -61,7 +61,9 @@ def _write_marks(sheet: Any, book: Any) -> Counter[str]:
             cell.value = join_runs(Run(str(p), _level(p)) for p in cell.value if not _is_struck(p)).strip() or None
         is_struck = cell.value is not None and cell._style.fontId in struck
         unread[STRUCK] += is_struck
-        if is_struck or (cell._style.fontId in white and book._fills[cell._style.fillId].fill_type is None):
+        is_white = cell._style.fontId in white and book._fills[cell._style.fillId].fill_type is None
+        unread[HIDDEN] += is_white and not is_struck and cell.value is not None
+        if is_struck or is_white:
             cell.value = None
             gone.add(cell.row)
         elif cell.value is not None:
