@@ -81,8 +81,7 @@ class EvidenceSpan(BaseModel, frozen=True):
 
     ``title`` is the document's title, preceded by the end of its path if another document has the same title. ``page``
     is the one-based page on which the stretch starts; None if the source has no pages. ``regions`` are the boxes of its
-    lines there, for PDF. ``also_in`` are the names of
-    other files with the same content.
+    lines there, for PDF. ``also_in`` are the names of other files with the same content.
     """
 
     chunk_id: str

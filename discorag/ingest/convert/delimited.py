@@ -10,7 +10,7 @@ from pathlib import Path
 
 from discorag.ingest.convert.converted import Converted, literal
 from discorag.ingest.convert.encoding import decode_text
-from discorag.ingest.convert.tables import is_data, table_markdown, table_of
+from discorag.ingest.convert.tables import Cell, Table, is_data, table_markdown
 from discorag.schema.errors import DecodingError
 
 _DELIMITERS = (",", ";", "\t", "|")
@@ -44,7 +44,7 @@ def from_delimited(data: bytes, path: Path) -> Converted:
     lines = [*(line.lstrip("# \t") for line in comments), *(" ".join(filter(None, row)) for row in rows[:above])]
     table = [row for row in rows[above:] if any(row)]
     names = int(bool(table) and not is_data(table))
-    blocks = [*map(literal, lines), table_markdown(table_of(table, header_rows=names))]
+    blocks = [*map(literal, lines), table_markdown(Table([[Cell(text) for text in row] for row in table], names))]
     return Converted("\n\n".join(filter(None, blocks)), title=path.stem, metadata=file.metadata)
 
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 from discorag.ingest.convert import html
 from discorag.ingest.convert.archive import pack, tree_of
 from discorag.ingest.convert.converted import Converted
-from discorag.ingest.convert.equations import EQUATION, UNREADABLE, beside, linear
-from discorag.ingest.convert.marks import STRUCK
+from discorag.ingest.convert.equations import EQUATION
+from discorag.ingest.convert.marks import HIDDEN, STRUCK
 from discorag.ingest.convert.numbers import Numbering, is_on, value_of
+from discorag.ingest.convert.office import run_of, text_of, write_equation
 
 if TYPE_CHECKING:
     from lxml.etree import _Element  # pyright: ignore[reportPrivateUsage]
@@ -46,6 +47,7 @@ def from_docx(parts: Mapping[str, bytes], path: Path) -> Converted:
     trees = {n: tree_of(part) for n, part in parts.items() if n.endswith(".xml") and not n.startswith("word/glossary/")}
     reader = _Reader.of({name.rpartition("/")[2]: tree for name, tree in trees.items()})
     for tree in trees.values():
+        _take_fallbacks(tree)
         for shift in list(tree.iter("{*}gridBefore")):
             _fill(shift)
         unread += reader.write_marks(tree)
@@ -53,6 +55,13 @@ def from_docx(parts: Mapping[str, bytes], path: Path) -> Converted:
     result = mammoth.convert_to_html(pack({**parts, **written}), style_map=_STYLES, convert_image=no_image)
     made = html.from_markup(result.value, path)
     return replace(made, unread=dict(unread + Counter(made.unread)))
+
+
+def _take_fallbacks(tree: _Element) -> None:
+    """Take out what stands in two forms in its newer one: mammoth reads the older one only."""
+    for choice in list(tree.iter("{*}Choice")):
+        if (parent := choice.getparent()) is not None:
+            parent.remove(choice)
 
 
 def _fill(shift: _Element) -> None:
@@ -100,24 +109,25 @@ class _Reader:
         on_white = tree.find("{*}background") is None
         runs = list(tree.iter("{*}r"))
         struck = [run for run in runs if self._has(run, "strike") or self._has(run, "dstrike")]
-        known = set(struck)
-        unread[STRUCK] = sum(run.getprevious() not in known and bool(_text_of(run).strip()) for run in struck)
-        for run in [*struck, *(run for run in runs if self._has(run, "vanish") or (on_white and _is_white(run)))]:
+        white = [run for run in runs if on_white and _is_white(run)]
+        unread[STRUCK], unread[HIDDEN] = _passages(struck), _passages(white)
+        for run in [*struck, *white, *(run for run in runs if self._has(run, "vanish"))]:
             if (parent := run.getparent()) is not None:
                 parent.remove(run)
         for equation in [*tree.iter("{*}oMathPara"), *tree.iter("{*}oMath")]:
-            unread[EQUATION] += _write_equation(equation)
+            parent = equation.getparent()
+            if parent is not None and not parent.tag.endswith("}oMathPara"):  # which has written it
+                unread[EQUATION] += write_equation(equation, equation)
         return +unread
 
     def _write_labels(self, document: _Element) -> None:
         for paragraph in document.iter("{*}p"):
-            is_deleted = paragraph.find("{*}pPr/{*}rPr/{*}del") is not None
-            if is_deleted or next(paragraph.iterancestors("{*}Choice"), None) is not None:
+            if paragraph.find("{*}pPr/{*}rPr/{*}del") is not None:
                 continue
             label = self.numbering.label(paragraph, self.styles)
             if label and any(text.text for text in paragraph.iter("{*}t")):
                 at = 0 if paragraph.find("{*}pPr") is None else 1
-                paragraph.insert(at, _run_of(label, paragraph))
+                paragraph.insert(at, run_of(label, paragraph))
 
     def _has(self, run: _Element, name: str) -> bool:
         """Whether a run has a property, by itself, or else by its own or its paragraph's style."""
@@ -139,6 +149,12 @@ def _based(name: str, styles: Mapping[str, _Element]) -> Iterator[_Element]:
         name = value_of(styles[name], "basedOn")
 
 
+def _passages(runs: Sequence[_Element]) -> int:
+    """How many stretches of text these runs are."""
+    known = set(runs)
+    return sum(run.getprevious() not in known and bool(text_of(run).strip()) for run in runs)
+
+
 def _is_white(run: _Element) -> bool:
     """Whether a run is written in white, and nothing around it may be of another colour."""
     if value_of(run, "rPr/{*}color").upper() != "FFFFFF" or any(
@@ -147,29 +163,3 @@ def _is_white(run: _Element) -> bool:
         return False
     around = [*run.iterancestors("{*}p", "{*}tbl", "{*}txbxContent")]
     return len(around) == 1 and around[0].find("{*}pPr/{*}shd") is None
-
-
-def _write_equation(equation: _Element) -> bool:
-    """Put a run with an equation in its place; whether no line can say it."""
-    parent = equation.getparent()
-    if parent is None or parent.tag.endswith("}oMathPara"):  # it is written with those around it
-        return False
-    before, after = equation.getprevious(), equation.getnext()
-    text = linear(equation)
-    shown = beside("" if before is None else _text_of(before), text, "" if after is None else _text_of(after))
-    parent.replace(equation, _run_of(shown, parent))
-    return text == UNREADABLE
-
-
-def _text_of(element: _Element) -> str:
-    return "".join(text.text or "" for text in element.iter("{*}t"))
-
-
-def _run_of(text: str, near: _Element) -> _Element:
-    """A run with this text, in the namespace of an element near it."""
-    from lxml.etree import Element, SubElement
-
-    space = near.tag.rpartition("}")[0] + "}"
-    run = Element(f"{space}r")
-    SubElement(run, f"{space}t", {"{http://www.w3.org/XML/1998/namespace}space": "preserve"}).text = text
-    return run

@@ -7,9 +7,10 @@ from collections import Counter
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from discorag.ingest.convert.equations import EQUATION, UNREADABLE, beside, linear
+from discorag.ingest.convert.equations import EQUATION
 from discorag.ingest.convert.marks import STRUCK, Run, join_runs
 from discorag.ingest.convert.numbers import written
+from discorag.ingest.convert.office import run_of, text_of, write_equation
 
 if TYPE_CHECKING:
     from lxml.etree import _Element  # pyright: ignore[reportPrivateUsage]
@@ -27,7 +28,8 @@ def write_slide(slide: _Element) -> Counter[str]:
     for body in slide.iter("{*}txBody"):
         counts: dict[int, tuple[str, int]] = {}
         for paragraph in body.iterchildren("{*}p"):
-            unread[EQUATION] += sum([_write_equation(part) for part in list(paragraph.iterchildren("{*}m"))])
+            for part in list(paragraph.iterchildren("{*}m")):
+                unread[EQUATION] += write_equation(part, next(part.iterchildren("*"), part))
             unread[STRUCK] += _write_runs(paragraph)
             _write_number(paragraph, counts)
     return +unread
@@ -44,17 +46,6 @@ def _unwrap(choice: _Element) -> None:
     parent.remove(alternatives)
 
 
-def _write_equation(part: _Element) -> bool:
-    """Whether no line can say it."""
-    before, after, text = part.getprevious(), part.getnext(), ""
-    for equation in part.iterchildren("*"):
-        text = linear(equation)
-    shown = beside("" if before is None else _text_of(before), text, "" if after is None else _text_of(after))
-    if (parent := part.getparent()) is not None:
-        parent.replace(part, _run_of(shown, parent))
-    return text == UNREADABLE
-
-
 def _write_runs(paragraph: _Element) -> int:
     """Take out struck runs and write the others on the line; how many passages were struck."""
     struck = 0
@@ -64,7 +55,7 @@ def _write_runs(paragraph: _Element) -> int:
         struck += sum(now and not before for before, now in zip([False, *gone], gone, strict=False))
         kept = [run for run, is_gone in zip(runs, gone, strict=True) if not is_gone]
         if any(gone) or any(map(_level, kept)):
-            whole = join_runs(Run(_text_of(run), _level(run)) for run in kept)
+            whole = join_runs(Run(text_of(run), _level(run)) for run in kept)
             for i, run in enumerate(runs):
                 for text in run.iterchildren("{*}t"):
                     text.text = "" if i else whole
@@ -87,7 +78,7 @@ def _write_number(paragraph: _Element, counts: dict[int, tuple[str, int]]) -> No
     level = int(properties.get("lvl", "0")) if properties is not None else 0
     automatic = properties.find("{*}buAutoNum") if properties is not None else None
     form = _AUTOMATIC.fullmatch(automatic.get("type", "")) if automatic is not None else None
-    if not _text_of(paragraph).strip():
+    if not text_of(paragraph).strip():
         return
     for deeper in [other for other in counts if other > level or (form is None and other == level)]:
         del counts[deeper]
@@ -99,17 +90,4 @@ def _write_number(paragraph: _Element, counts: dict[int, tuple[str, int]]) -> No
     counts[level] = form[0], number
     case = "lower" if form[3] == "Lc" else "upper"
     name = "decimal" if form[1] == "arabic" else f"{case}{'Letter' if form[2] == 'alpha' else 'Roman'}"
-    paragraph.insert(1, _run_of(f"{_FORMS[form[4]].format(written(number, name))} ", paragraph))
-
-
-def _text_of(element: _Element) -> str:
-    return "".join(text.text or "" for text in element.iter("{*}t"))
-
-
-def _run_of(text: str, near: _Element) -> _Element:
-    from lxml.etree import Element, SubElement
-
-    space = near.tag.rpartition("}")[0] + "}"
-    run = Element(f"{space}r")
-    SubElement(run, f"{space}t").text = text
-    return run
+    paragraph.insert(1, run_of(f"{_FORMS[form[4]].format(written(number, name))} ", paragraph))

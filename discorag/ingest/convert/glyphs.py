@@ -11,10 +11,12 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from discorag.ingest.convert.marks import HIDDEN
+
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage, PdfTextPage
 
-HIDDEN, TURNED, WATERMARK = "hidden text", "turned text", "watermark"
+TURNED, WATERMARK = "turned text", "watermark"
 _OUTSIDE = "outside"
 _INVISIBLE = (3, 7)  # text rendering modes: neither filled nor stroked
 _PALE = 240  # of 255: brighter text may be white on white

@@ -22,7 +22,7 @@ from markdown_it.common.html_blocks import block_names
 from discorag.ingest.convert.converted import Converted, literal
 from discorag.ingest.convert.encoding import ENCODING, guess_encoding
 from discorag.ingest.convert.marks import STRUCK, write_marks
-from discorag.ingest.convert.notes import write_notes
+from discorag.ingest.convert.notes import write_notes, write_references
 from discorag.ingest.convert.numbers import LABEL, number_items, take_labels
 from discorag.ingest.convert.tables import Cell, Table, table_markdown
 from discorag.ingest.convert.unread import in_page
@@ -253,8 +253,9 @@ def _converted(soup: BeautifulSoup, path: Path, title: str) -> Converted:
     unread = Counter({STRUCK: sum(_remove(tag) for tag in gone if not tag.decomposed)})
     try:
         number_items(soup)
-        write_notes(soup)
+        notes = write_references(soup)
         unread += write_marks(soup)
+        write_notes(notes)
         for table in soup("table"):
             _simplify(table)
         for terms in soup("dl"):
@@ -263,7 +264,7 @@ def _converted(soup: BeautifulSoup, path: Path, title: str) -> Converted:
         text = _converter().convert_soup(soup)
     except RecursionError as error:
         raise DecodingError(f"{path} is nested too deeply.", hint="Save it in a simpler form.") from error
-    return Converted(text.replace("\xa0", " ").strip("\n"), title=title, unread=dict(unread))
+    return Converted(text.replace("\xa0", " ").strip(), title=title, unread=dict(unread))
 
 
 def _remove(tag: Tag) -> bool:

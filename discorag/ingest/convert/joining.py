@@ -18,9 +18,12 @@ from discorag.schema.values import PageLine
 
 _EDGE = 2  # parts at either end of a page that may be running lines; pages from one to the next, at most
 _RUN, _OF_TWO = 3, 2  # pages with the same line that make it a running line; and in a file of two pages
-_MAX_RUNNING, _MAX_COUNT = 200, 12  # characters of a running line; and of what counts the pages of a file of two
-_LARGE = 1.05  # of the height of the text: what is larger is a title, where only two pages tell
+_MAX_RUNNING = 200  # characters of a running line
+_LARGE = 1.05  # of the height of the text: what is larger is a title, where only two pages or a number tell
 _NUMBER = re.compile(r"(?<!\d)\d{1,4}(?!\d)")
+_PAGE = r"\b(?:page|pp?|pg|of|seite|s|von|p[aá]gina|p[aá]g|de|di|sur|strona|z|стр|страница|из)\b|[第共页頁]"
+_PAGE_NUMBER = re.compile(rf"(?:[\W\d]|{_PAGE})*", re.IGNORECASE)
+_SAYS_MORE = "\0"  # begins the key of a line that holds more than the number of its page
 _COMPOUND = re.compile(r"\b\w+-\w+")  # \b: from the start of a word only, else a long one takes quadratic time
 _SPLIT = re.compile(rf"(?:\b(\w+))?{HYPHEN}({MARK}?)(\w*)")
 _SAME_EDGE = 2.0  # points
@@ -28,11 +31,12 @@ _SAME_EDGE = 2.0  # points
 
 @dataclass(frozen=True)
 class Joined:
-    """A document's text, where each page starts in it, and its lines."""
+    """A document's text, where each page starts in it, its lines, and how many numbered running lines it lacks."""
 
     text: str
     starts: tuple[int, ...]
     lines: tuple[PageLine, ...]
+    numbered: int
 
 
 class _Placed(NamedTuple):
@@ -49,7 +53,8 @@ def join_pages(pages: Sequence[Sequence[Part]]) -> Joined:
     elsewhere. A sentence that continues on the next page is not broken by a blank line. A table that continues there
     is one table.
     """
-    placed = _with_joined_tables(without_running_lines(pages))
+    kept, numbered = without_running_lines(pages)
+    placed = _with_joined_tables(kept)
     texts = ["\n\n".join(part.text for part in page) for page in placed]
     places = [place for page in placed for part in page for place in part.places]
     compounds = {word.lower() for text in texts for word in _COMPOUND.findall(text)}
@@ -58,45 +63,65 @@ def join_pages(pages: Sequence[Sequence[Part]]) -> Joined:
         whole = _SPLIT.sub(lambda m: _whole(m[1] or "", m[2], m[3], compounds), text)
         marked += _between(without_marks(marked[-2:]), whole) + whole
     text, lines = _located(marked, places)
-    return Joined(text, _starts(text, lines, len(pages)), tuple(lines))
+    return Joined(text, _starts(text, lines, len(pages)), tuple(lines), numbered)
 
 
-def without_running_lines(pages: Sequence[Sequence[Part]]) -> list[list[Part]]:
+def without_running_lines(pages: Sequence[Sequence[Part]]) -> tuple[list[list[Part]], int]:
     """Pages without headers and footers that repeat those of earlier pages, apart from the page numbers in them.
 
-    Such a line is on at least three pages, each at most two pages after the one before. In a file of two pages it is in
-    the same place of both, and not larger than the text.
+    Such a line is on at least three pages, each at most two pages after the one before; one with a number that changes
+    is not larger than the text. In a file of two pages it is in the same place of both, above or below all else, not
+    larger than the text, and only the number of a page may change. Also returns how many lines hold more than that, as
+    "Lot 7" does, and are left out on later pages.
     """
     of_two = len(pages) == _OF_TWO
     usual = median([part.height for page in pages for part in page if isinstance(part, Paragraph)] or [0.0])
     places: dict[str, list[int]] = defaultdict(list)
-    keys = [[set(_keys(part, n, usual if of_two else 0.0)) for part in page] for n, page in enumerate(pages)]
+    keys = [[set(_keys(part, n, usual, of_two=of_two)) for part in page] for n, page in enumerate(pages)]
     for number, page in enumerate(keys):
         for key in {key for part in (*page[:_EDGE], *page[-_EDGE:]) for key in part}:
             places[key].append(number)
     least = _OF_TWO if of_two else _RUN
     repeats = {(key, number) for key, numbers in places.items() for number in _repeats(numbers, least)}
 
-    def is_text(number: int, at: int) -> bool:
+    def repeated(number: int, at: int) -> set[str]:
         is_edge = at < _EDGE or at >= len(pages[number]) - _EDGE
-        return not is_edge or all((key, number) not in repeats for key in keys[number][at])
+        return {key for key in keys[number][at] if (key, number) in repeats} if is_edge else set()
 
-    return [[part for i, part in enumerate(page) if is_text(n, i)] for n, page in enumerate(pages)]
+    found = [[repeated(n, i) for i in range(len(page))] for n, page in enumerate(pages)]
+    if of_two:
+        found = [_outermost(page, one) for page, one in zip(pages, found, strict=True)]
+    numbered = {min(one) for page in found for one in page if one and all(key.startswith(_SAYS_MORE) for key in one)}
+    kept = [[part for part, one in zip(*both, strict=True) if not one] for both in zip(pages, found, strict=True)]
+    return kept, len(numbered)
 
 
-def _keys(part: Part, page: int, usual: float) -> Iterator[str]:
+def _outermost(page: Sequence[Part], repeated: Sequence[set[str]]) -> list[set[str]]:
+    """What repeats of each part, if the part is above or below all that do not repeat."""
+    rest = [box for part, keys in zip(page, repeated, strict=True) if not keys for box in part.boxes]
+    top, bottom = max((box.top for box in rest), default=0.0), min((box.bottom for box in rest), default=0.0)
+    return [
+        keys if part.boxes[-1].bottom >= top or part.boxes[0].top <= bottom else set()
+        for part, keys in zip(page, repeated, strict=True)
+    ]
+
+
+def _keys(part: Part, page: int, usual: float, *, of_two: bool) -> Iterator[str]:
     """What a running line has in common on all pages: all of it, or all but one number, which counts the pages.
 
-    If the height ``usual`` of the text is given, it also has its place in common.
+    In a file of two pages it also has its place in common. ``usual`` is the height of the text.
     """
     text = without_marks(part.text if isinstance(part, Paragraph) else _markdown(part.rows))
-    if len(text) > _MAX_RUNNING or (usual and isinstance(part, Paragraph) and part.height > _LARGE * usual):
+    is_large = isinstance(part, Paragraph) and part.height > _LARGE * usual
+    if len(text) > _MAX_RUNNING or (of_two and is_large):
         return
-    place = f"{round(part.boxes[0].bottom)}\n" if usual else ""
+    place = f"{round(part.boxes[0].bottom)}\n" if of_two else ""
     yield place + text
-    if not usual or len(text) <= _MAX_COUNT:
+    is_count = _PAGE_NUMBER.fullmatch(text) is not None
+    if is_count or not (of_two or is_large):
         for found in _NUMBER.finditer(text):
-            yield f"{place}{text[: found.start()]}{int(found[0]) - page}\n{text[found.end() :]}"
+            kind = "" if is_count else _SAYS_MORE
+            yield f"{kind}{place}{text[: found.start()]}{int(found[0]) - page}\n{text[found.end() :]}"
 
 
 def _repeats(pages: list[int], least: int) -> Iterator[int]:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
     from bs4.element import NavigableString, PageElement
 
-STRUCK = "struck passage"
+STRUCK, HIDDEN = "struck passage", "hidden text"
 CHECKED, UNCHECKED = "☑", "☐"
 
 _NEAR = 3  # texts beside an equation, which may be white space in elements around it

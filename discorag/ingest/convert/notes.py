@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from itertools import takewhile
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -20,8 +21,11 @@ _NO_NOTE = ["table", "pre", "br", "ol", "ul", "h1", "h2", "h3", "h4", "h5", "h6"
 _MAX_NOTE = 3000
 
 
-def write_notes(soup: BeautifulSoup) -> None:
-    """Write references to notes, and the notes that they lead to, in the form of Markdown; each note as one line."""
+def write_references(soup: BeautifulSoup) -> list[tuple[Tag, str]]:
+    """Write references to notes in the form of Markdown. Returns the notes that they lead to, each with its label.
+
+    The notes lose their own labels and their links back; `write_notes` does the rest when their marks are written.
+    """
     places = {str(tag[name]): tag for name in ("name", "id") for tag in soup.select(f"[{name}]")}
     labels: dict[int, str] = {}  # of the notes
     short: dict[int, bool] = {}
@@ -46,7 +50,8 @@ def write_notes(soup: BeautifulSoup) -> None:
         place = sup if sup is not None and _LABEL.fullmatch(sup.get_text().strip()) else link
         place.string, place.name = f"[^{found[1]}]", "span"
     for note in notes:
-        _write_note(note, labels[id(note)], places, references)
+        _strip_note(note, labels[id(note)], places, references)
+    return [(note, labels[id(note)]) for note in notes]
 
 
 def _is_reference(link: Tag) -> bool:
@@ -81,7 +86,8 @@ def _is_short(note: Tag) -> bool:
     return not note.find(_NO_NOTE) and len(note.get_text()) <= _MAX_NOTE
 
 
-def _write_note(note: Tag, label: str, places: dict[str, Tag], references: set[int]) -> None:
+def _strip_note(note: Tag, label: str, places: dict[str, Tag], references: set[int]) -> None:
+    """Take out the links from a note back to the text, and its label where that has an element of its own."""
     for back in [*note.select(_BACK), *note.select("a[href^='#']")]:
         if back.decomposed:
             continue
@@ -91,6 +97,15 @@ def _write_note(note: Tag, label: str, places: dict[str, Tag], references: set[i
     first = next((text for text in note(string=True) if text.strip()), None)
     if first is not None and first.strip() == label and first.parent is not note:
         first.extract()
+
+
+def write_notes(notes: Iterable[tuple[Tag, str]]) -> None:
+    """Write notes in the form of Markdown, each as one line."""
+    for note, label in notes:
+        _write_note(note, label)
+
+
+def _write_note(note: Tag, label: str) -> None:
     text = " ".join(note.get_text(" " if note.find([*_NOTE, "td"]) else "").split()).strip(_ARROWS)
     own = re.escape(label)  # as the note itself has it
     text = re.sub(rf"^(?:[\[(]{own}[\])][.:]?|{own}[.):](?=\s)|\[\s*\])", "", text).strip()

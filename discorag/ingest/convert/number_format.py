@@ -149,12 +149,13 @@ def _literal(token: _Token) -> str:
 
 
 def _fraction(value: Decimal, signs: str) -> str:
-    """A number in fractions, as in "1 1/2"."""
+    """A number in fractions, as in "1 1/2". Raises `ValueError` if the format names the denominator ("# ?/10")."""
     over, under = signs.split("/", 1)
+    if "0" in under or not under:
+        raise ValueError(signs)
     whole = int(value) if len(over) > len(over.rstrip("?0#")) and "#" in over[:1] else 0
     rest = Fraction(value - whole)
-    near = Fraction(round(rest * int(under)), int(under)) if under.isdigit() and int(under) else None
-    near = rest.limit_denominator(10 ** len(under) - 1) if near is None else near
+    near = rest.limit_denominator(10 ** len(under) - 1)
     whole, near = (whole + 1, Fraction(0)) if near == 1 and whole else (whole, near)
     parts = [str(whole)] * bool(whole) + [f"{near.numerator}/{near.denominator}"] * bool(near)
     return " ".join(parts) or "0"

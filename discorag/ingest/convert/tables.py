@@ -43,21 +43,14 @@ class Table:
     Args:
         rows: The cells that begin in each row, from the left; a place that a span covers has none.
         header_rows: How many rows at the top name the columns; None if only the cells tell, or nothing does.
-        caption: What the table is called; empty if it has no name.
     """
 
     rows: Sequence[Sequence[Cell]]
     header_rows: int | None = None
-    caption: str = ""
 
 
 _EMPTY = Cell("")
 _Row = list[Cell]
-
-
-def table_of(rows: Iterable[Iterable[str]], *, header_rows: int | None = None, caption: str = "") -> Table:
-    """A table without spans."""
-    return Table([[Cell(text) for text in row] for row in rows], header_rows, caption)
 
 
 def table_markdown(table: Table) -> str:
@@ -104,7 +97,7 @@ def _blocks(table: Table, group: str) -> Iterator[str]:
     heads = _header_rows(rows, width) if table.header_rows is None else max(0, table.header_rows - len(title))
     body = rows[heads:]
     notes = list(takewhile(lambda row: _is_one(row, width) and not _names_group(row), reversed(body[1:])))[::-1]
-    yield from (literal(" ".join(text.split())) for text in (table.caption, *(row[0].text for row in title)))
+    yield from (literal(" ".join(row[0].text.split())) for row in title)
     yield from _sections(_names(rows[:heads]), body[: len(body) - len(notes)], width, group)
     yield from (literal(" ".join(row[0].text.split())) for row in notes)
 
@@ -229,7 +222,7 @@ def _cut(rows: list[list[str]]) -> Iterator[str]:
     width = len(rows[0])
     widths = [max(len(row[i]) + 3 for row in rows if i < len(row)) for i in range(width)] if width > _MANY else []
     if sum(widths) <= _LONG:
-        yield pipe_table(rows)
+        yield _pipe_table(rows)
         return
     words = [sum(any(map(str.isalpha, row[i])) for row in rows[1:] if i < len(row)) for i in range(_MAX_KEYS)]
     keys = next((i for i, count in enumerate(words, start=1) if 2 * count >= len(rows) - 1), 1)
@@ -240,7 +233,7 @@ def _cut(rows: list[list[str]]) -> Iterator[str]:
             length += widths[at]
             at += 1
         shown = [row for row in rows[1:] if start == keys or any(row[start:at])]
-        yield pipe_table([row[:keys] + row[start:at] for row in (rows[0], *shown)])
+        yield _pipe_table([row[:keys] + row[start:at] for row in (rows[0], *shown)])
         start = at
 
 
@@ -248,7 +241,7 @@ def _joined(names: Iterable[str]) -> str:
     return " / ".join(dict.fromkeys(filter(None, (" ".join(name.split()) for name in names))))
 
 
-def pipe_table(rows: Sequence[Sequence[str]]) -> str:
+def _pipe_table(rows: Sequence[Sequence[str]]) -> str:
     """A Markdown table. The first row is the header, and no row is longer."""
     lines = [f"| {' | '.join(map(cell, row))} |" for row in rows]
     return "\n".join([lines[0], f"|{' --- |' * len(rows[0])}", *lines[1:]])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from markdown_it import MarkdownIt
 
 from discorag.ingest.convert.archive import tree_of
+from discorag.ingest.convert.office import text_of
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
@@ -68,9 +69,9 @@ def in_office_file(parts: Mapping[str, bytes]) -> dict[str, int]:
         elif _COMMENTS.fullmatch(name):
             counts["comment"] += sum(1 for _ in tree_of(parts[name]).iter("{*}comment", "{*}cm"))
         elif _NOTES.fullmatch(name):
-            counts["speaker note"] += any(_text(run) for run in tree_of(parts[name]).iter("{*}r"))
+            counts["speaker note"] += any(text_of(run).strip() for run in tree_of(parts[name]).iter("{*}r"))
     for kind, pattern in _MARGINS.items():
-        texts = {_text(tree_of(parts[name])) for name in parts if pattern.fullmatch(name)}
+        texts = {text_of(tree_of(parts[name])).strip() for name in parts if pattern.fullmatch(name)}
         counts[kind] = sum(bool(_LETTER.search(text)) for text in texts)
     return {kind: count for kind, count in counts.items() if count}
 
@@ -83,7 +84,3 @@ def _objects(root: _Element) -> Iterator[str]:
     if root.get("show") not in ("0", "false"):
         for element in root.iter(*(f"{{*}}{name}" for name in _OBJECTS)):
             yield _OBJECTS[element.tag.rpartition("}")[2]]
-
-
-def _text(element: _Element) -> str:
-    return "".join(text for part in element.iter("{*}t") for text in part.itertext()).strip()

@@ -11,7 +11,7 @@ from typing import Any
 
 from discorag.ingest.convert.archive import pack
 from discorag.ingest.convert.converted import Converted, join_sections, literal, stated_title
-from discorag.ingest.convert.marks import STRUCK, Run, join_runs
+from discorag.ingest.convert.marks import HIDDEN, STRUCK, Run, join_runs
 from discorag.ingest.convert.number_format import shown
 from discorag.ingest.convert.tables import Cell, Table, table_markdown
 
@@ -54,14 +54,17 @@ def _write_marks(sheet: Any, book: Any) -> Counter[str]:
     unread = Counter[str]()
     struck = {i for i, font in enumerate(book._fonts) if font.strike}
     white = {i for i, font in enumerate(book._fonts) if font.color is not None and font.color.rgb == _WHITE}
-    gone, kept = set[int](), set[int]()
+    gone, kept, headers = set[int](), set[int](), set(_header_places(sheet))
     for cell in sheet._cells.values():
         if isinstance(cell.value, CellRichText):
             unread[STRUCK] += sum(_is_struck(part) for part in cell.value)
             cell.value = join_runs(Run(str(p), _level(p)) for p in cell.value if not _is_struck(p)).strip() or None
         is_struck = cell.value is not None and cell._style.fontId in struck
         unread[STRUCK] += is_struck
-        if is_struck or (cell._style.fontId in white and book._fills[cell._style.fillId].fill_type is None):
+        has_fill = book._fills[cell._style.fillId].fill_type is not None or (cell.row, cell.column) in headers
+        is_white = cell._style.fontId in white and not has_fill
+        unread[HIDDEN] += is_white and not is_struck and cell.value is not None
+        if is_struck or is_white:
             cell.value = None
             gone.add(cell.row)
         elif cell.value is not None:

@@ -38,6 +38,15 @@ def test_a_figure_at_the_start_of_a_note_is_not_taken_for_its_number() -> None:
     assert read("a.html", html).text.endswith("[^2]: 2 euros for members.")
 
 
+def test_marks_in_a_note_are_written_as_anywhere() -> None:
+    """A note is one line, in which 10 to the 6th is not 106, a half is not 12, and a struck word is not read."""
+    html = (
+        "<p>Many<sup><a href='#n' id=r>1</a></sup> come.</p><ol><li id=n><p>Some 10<sup>6</sup>, not <s>5</s>, and "
+        "<math><mfrac><mn>1</mn><mn>2</mn></mfrac></math> of them in May. <a href='#r'>↩</a></p></li></ol>"
+    )
+    assert read("a.html", html).text.endswith("[^1]: Some 10^6, not , and 1/2 of them in May.")
+
+
 def test_a_link_to_a_section_stays_a_link() -> None:
     """Only a raised link, or one that is called a reference, leads to a note."""
     html = "<p>See section <a href='#s2'>2</a>.</p><div id=s2><p>The fee is 30 euros.</p></div>"

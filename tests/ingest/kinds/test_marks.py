@@ -104,7 +104,8 @@ def test_struck_runs_of_a_word_file_are_one_passage(mark: str) -> None:
 def test_white_text_of_a_word_file_is_hidden_unless_it_is_shaded() -> None:
     """White on white is a way of hiding; white on a colour is a way of showing."""
     data = word(("It costs 5 euros.", ""), (" It costs 2 dollars.", "white"))
-    assert read("a.docx", data).text == "It costs 5 euros."
+    file = read("a.docx", data)
+    assert (file.text, file.unread) == ("It costs 5 euros.", {"hidden text": 1})
     shade = '<w:pPr><w:shd w:val="clear" w:fill="000000"/></w:pPr><w:r>'
     shaded = with_xml(data, {"word/document.xml": ("<w:p><w:r>", f"<w:p>{shade}")})
     assert read("a.docx", shaded).text == "It costs 5 euros. It costs 2 dollars."
@@ -208,7 +209,7 @@ def test_marks_of_a_sheet() -> None:
     book.save(buffer := BytesIO())
     file = read("a.xlsx", buffer.getvalue())
     assert file.text == "# Sheet\n\n| Dish | Price |\n| --- | --- |\n| Soup | 4 |\n| Cake | 8 m^2 |"
-    assert file.unread == {"struck passage": 3}
+    assert file.unread == {"struck passage": 3, "hidden text": 2}
 
 
 @pytest.mark.parametrize(

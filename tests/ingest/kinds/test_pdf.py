@@ -212,6 +212,25 @@ def test_watermarks_and_running_lines_of_two_pages_do_not_cut_a_sentence(tmp_pat
     assert made.unread == {"turned text": 2}
 
 
+@pytest.mark.parametrize(
+    ("written", "left_out"),
+    [
+        ([["Lot 11", "sold for 20", "to Ann"], ["Lot 12", "sold for 20", "to Bob"]], 0),
+        ([["The hall has a stage.", "Rent: 11"], ["The barn has none.", "Rent: 12"]], 0),
+        ([["Step 1"], ["Step 2"], ["Step 3"]], 2),
+    ],
+    ids=["top", "foot", "three pages"],
+)
+def test_a_line_that_differs_by_a_number_is_read_or_counted(
+    written: list[list[str]], left_out: int, tmp_path: Path
+) -> None:
+    """Only the number of a page says nothing."""
+    made = read(pages(*("".join(line(60, 700 - 60 * i, t) for i, t in enumerate(one)) for one in written)), tmp_path)
+    said = [text for one in written for text in one]
+    assert made.text.split("\n\n") == said[: len(said) - left_out]
+    assert made.unread == ({"numbered running line": 1} if left_out else {})
+
+
 def test_an_upright_watermark_is_counted_and_not_read(tmp_path: Path) -> None:
     """Large letters through which the text is seen are not part of it."""
     content = line(60, 700, "The rent is due.") + "q /G gs\n" + line(100, 400, "COPY", 90) + "Q\n"

@@ -1,0 +1,36 @@
+"""What the readers of Office Open XML share: texts of its elements, and runs that are put in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from discorag.ingest.convert.equations import UNREADABLE, beside, linear
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element  # pyright: ignore[reportPrivateUsage]
+
+_SPACE = {"{http://www.w3.org/XML/1998/namespace}space": "preserve"}
+
+
+def text_of(element: _Element | None) -> str:
+    """The text of all runs in an element."""
+    return "" if element is None else "".join(text.text or "" for text in element.iter("{*}t"))
+
+
+def run_of(text: str, near: _Element) -> _Element:
+    """A run with this text, in the namespace of an element near it."""
+    from lxml.etree import Element, SubElement
+
+    space = near.tag.rpartition("}")[0] + "}"
+    run = Element(f"{space}r")
+    SubElement(run, f"{space}t", _SPACE).text = text
+    return run
+
+
+def write_equation(place: _Element, equation: _Element) -> bool:
+    """Put a run with an equation where it, or the element around it, stands; whether no line can say it."""
+    text, parent = linear(equation), place.getparent()
+    if parent is not None:
+        shown = beside(text_of(place.getprevious()), text, text_of(place.getnext()))
+        parent.replace(place, run_of(shown, parent))
+    return text == UNREADABLE
