@@ -185,7 +185,8 @@ def _placed_table(rows: list[list[Cell]], places: list[tuple[int, Box]]) -> _Pla
     at = 0
     texts = [[cell(one.text) for one in row if one.text] for row in rows]
     for line in _markdown(rows).split("\n"):
-        row = next((i for i in range(at, len(rows)) if texts[i] and all(text in line for text in texts[i])), None)
+        least = min(2, sum(bool(text.strip()) for text in line.split("|")))  # a row of one cell may only name a group
+        row = next((i for i in range(at, len(rows)) if len(texts[i]) >= least and all(map(line.count, texts[i]))), None)
         if lines and (row is None or line.startswith("| ---")):
             lines.append(line)
             continue
