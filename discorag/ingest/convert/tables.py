@@ -104,7 +104,7 @@ def _shape(text: str) -> str:
 
 def _blocks(table: Table, group: str) -> Iterator[_Block]:
     """The paragraphs and pipe tables of a table whose rows all belong to a group."""
-    grid = _grid(table.rows)
+    grid = grid_of(table.rows)
     width = max(map(len, grid), default=0)
     title = list(takewhile(lambda row: _is_one(row, width), grid[:-1]))
     rows = grid[len(title) :]
@@ -118,7 +118,7 @@ def _blocks(table: Table, group: str) -> Iterator[_Block]:
     yield from (literal(" ".join(row[0].text.split())) for row in notes)
 
 
-def _grid(rows: Sequence[Sequence[Cell]]) -> list[_Row]:
+def grid_of(rows: Sequence[Sequence[Cell]]) -> list[_Row]:
     """The cell at each place of each row; a cell that spans several is at all of them."""
     cells = [one for row in rows for one in row]
     if all(one.rows == one.columns == 1 for one in cells):
