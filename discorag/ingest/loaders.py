@@ -18,6 +18,7 @@ from yaml import BaseLoader, ScalarNode, YAMLError
 from discorag.ingest.convert.converted import Converted
 from discorag.ingest.convert.encoding import ENCODING, decode_text
 from discorag.ingest.convert.formats import LIBRARIES, convert
+from discorag.ingest.convert.markdown import with_plain_tables
 from discorag.ingest.convert.marks import STRUCK
 from discorag.ingest.convert.unread import in_markdown
 from discorag.ingest.segment.blocks import title_of
@@ -30,8 +31,8 @@ from discorag.schema.errors import (
 )
 from discorag.schema.metadata import Scalar, Value, as_words, typed
 
-CONVERTER_VERSION = "7"
-_TEXT_VERSION = "2"
+CONVERTER_VERSION = "8"
+_TEXT_VERSION = "3"
 _PLAIN, _MARKDOWN = (".txt", ".text"), (".md", ".markdown")
 _TEXTS: dict[str, Markup] = {**dict.fromkeys(_PLAIN, Markup.NONE), **dict.fromkeys(_MARKDOWN, Markup.INLINE)}
 SUFFIXES = (*_TEXTS, *LIBRARIES)
@@ -71,8 +72,9 @@ def is_converted(path: Path) -> bool:
 def load(path: Path, *, max_bytes: int) -> Document:
     """Read a file of at most ``max_bytes``. All but text and Markdown is converted to Markdown.
 
-    Text and Markdown may have any line ends, which become line feeds; nothing else is changed. They are read in the
-    encoding of their byte order mark, as UTF-8, or in the likeliest one, which the metadata then say (`ENCODING`). YAML
+    Text and Markdown may have any line ends, which become line feeds. Tables of Markdown that need more than their own
+    rows to be understood are written anew (`with_plain_tables`); nothing else is changed. Both are read in the encoding
+    of their byte order mark, as UTF-8, or in the likeliest one, which the metadata then say (`ENCODING`). YAML
     front matter of Markdown becomes metadata: text, numbers, true and false, and lists of these. A number stays text
     where that says more ("1.10", "007"). Nested values are left out. Front matter that is no YAML mapping stays text.
 
@@ -126,6 +128,7 @@ def read_text(data: bytes, path: Path) -> Converted:
     title = printable(" ".join(as_words(metadata.get("title", "")).split()))
     unread = Counter(in_markdown(text))
     unread[STRUCK] += sum(len(struck_spans(text, m.start(), m.end())) for m in _PARAGRAPH.finditer(text))
+    text = with_plain_tables(text, path)
     return replace(file, text=text, title=title, metadata={**metadata, **file.metadata}, unread=dict(+unread))
 
 

@@ -3,9 +3,9 @@
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
-from itertools import islice, takewhile
+from itertools import chain, groupby, islice, takewhile
 from pathlib import Path
 
 from discorag.ingest.convert.converted import Converted, literal
@@ -23,9 +23,9 @@ def from_delimited(data: bytes, path: Path) -> Converted:
     """The table as a pipe table, below the lines that stand above it. Empty rows are left out.
 
     The first row names the columns, unless it plainly is one like the others. Above the table may be comments (``#``),
-    titles of one cell, and lines with fewer cells than the table that an empty row closes. The delimiter of ``.tsv`` is
-    the tab; else what Excel's ``sep=`` says, or the one of comma, semicolon, tab and bar by which most of the first
-    rows have equally many cells.
+    titles of one cell, and lines with fewer cells than the table that an empty row closes. Below an empty row may be
+    another table. The delimiter of ``.tsv`` is the tab; else what Excel's ``sep=`` says, or the one of comma,
+    semicolon, tab and bar by which most of the first rows have equally many cells.
 
     Raises:
         DecodingError: It is not text, quotation marks are not closed or stand before other text, or a cell is longer
@@ -42,10 +42,47 @@ def from_delimited(data: bytes, path: Path) -> Converted:
     rows = [[cell.strip() for cell in row] for row in _rows(text[first:], delimiter, path, skipped)]
     above = _above(rows)
     lines = [*(line.lstrip("# \t") for line in comments), *(" ".join(filter(None, row)) for row in rows[:above])]
-    table = [row for row in rows[above:] if any(row)]
-    names = int(bool(table) and not is_data(table))
-    blocks = [*map(literal, lines), table_markdown(Table([[Cell(text) for text in row] for row in table], names))]
+    blocks = [*map(literal, lines), *chain.from_iterable(map(_blocks, _tables(rows[above:])))]
     return Converted("\n\n".join(filter(None, blocks)), title=path.stem, metadata=file.metadata)
+
+
+def _tables(rows: Sequence[list[str]]) -> list[list[list[str]]]:
+    """The tables among rows, each with its titles, without empty rows.
+
+    A new one names its columns below an empty row, with figures below the names. Titles of one cell stand above them,
+    or the columns are not as many as before. A table with the same names goes on.
+    """
+    found: list[list[list[str]]] = []
+    names, before = list[str](), 0
+    for part in (list(group) for is_filled, group in groupby(rows, any) if is_filled):
+        below = part[_titles(part) :]
+        width = max((sum(map(bool, row)) for row in below), default=0)
+        is_other = names not in below[:1] and (len(below) < len(part) or width != before)
+        if not found or (is_other and _names_figures(below)):
+            found.append(part)
+            names, before = next(iter(below), []), width
+        else:
+            found[-1] += part
+    return found
+
+
+def _names_figures(rows: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row holds names, and the second figures."""
+    return len(rows) > 1 and not is_data(rows) and is_data(rows[1:])
+
+
+def _titles(rows: Iterable[Sequence[str]]) -> int:
+    """How many rows of one cell stand above the others."""
+    return sum(1 for _ in takewhile(lambda row: sum(map(bool, row)) < 2, rows))
+
+
+def _blocks(rows: Sequence[Sequence[str]]) -> list[str]:
+    """The titles of a table, and the table, as Markdown."""
+    titles = _titles(rows)
+    table = rows[titles:] or rows
+    names = int(not is_data(table))
+    above = [literal(" ".join(filter(None, row))) for row in rows[: len(rows) - len(table)]]
+    return [*above, table_markdown(Table([[Cell(text) for text in row] for row in table], names))]
 
 
 def _comments(text: str, delimiter: str) -> list[str]:
@@ -65,7 +102,8 @@ def _above(rows: Sequence[Sequence[str]]) -> int:
         return 0
     above = sum(1 for _ in takewhile(lambda cells: cells < 2, filled))
     for i in range(above, min(_PREAMBLE, len(rows) - 1)):
-        if not filled[i] and filled[i + 1] > max(filled[:i], default=0):
+        most = max(filled[:i], default=0)
+        if not filled[i] and filled[i + 1] > most and not (most > 2 and _names_figures(rows[_titles(rows) : i])):
             above = i + 1
     return above if above < len(rows) else 0
 

@@ -158,6 +158,7 @@ _TABLE_PARTS = ["caption", "thead", "tbody", "tfoot", "tr", "td", "th"]
 _ORDER = {"thead": 0, "tfoot": 2}
 _SPANS = ("rowspan", "colspan")
 _MAX_COLSPAN = 50
+_GRID, _SHORT = 3, 40  # rows and columns, at least, and characters of a cell, at most, of data that hold tables
 _TEXT = "data-text"  # attribute in which the text of a cell waits for its table
 
 
@@ -278,12 +279,24 @@ def _simplify(table: Tag) -> None:
     """Captions above their tables; a table that only lays out the page is dissolved."""
     own = [part for part in table(_TABLE_PARTS) if _around(part, "table") is table]
     is_data = table.find("pre") is None and any(part.name in ("caption", "thead", "th") for part in own)
+    is_data = is_data or (table.find("pre") is None and _is_grid([part for part in own if part.name == "tr"]))
     if table.get("role") == "presentation" or (table.find(["table", "pre"]) and not is_data):
         for part in (table, *own):
             part.name = "div"
     for caption in (part for part in own if part.name == "caption"):
         caption.name = "p"
         table.insert_before(caption.extract())
+
+
+def _is_grid(rows: Sequence[Tag]) -> bool:
+    """Whether rows of cells are as regular as only data are: short names above, and tables in one column at most."""
+    cells = [row(["td"], recursive=False) for row in rows]
+    if len(rows) < _GRID or len(cells[0]) < _GRID or {len(row) for row in cells} != {len(cells[0])}:
+        return False
+    holding = {i for row in cells for i, cell in enumerate(row) if cell.find("table")}
+    texts = [[cell.get_text().strip() for i, cell in enumerate(row) if i not in holding] for row in cells]
+    is_named = all(0 < len(cell.get_text().strip()) <= _SHORT and not cell.find("table") for cell in cells[0])
+    return is_named and len(holding) == 1 and all(len(text) <= _SHORT for row in texts for text in row)
 
 
 def _table(element: Tag) -> Table:

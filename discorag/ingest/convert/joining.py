@@ -12,7 +12,7 @@ from typing import NamedTuple
 from discorag.ingest.convert.converted import cell
 from discorag.ingest.convert.glyphs import Box
 from discorag.ingest.convert.page import PageTable, Paragraph, Part
-from discorag.ingest.convert.tables import Cell, Table, is_data, table_markdown
+from discorag.ingest.convert.tables import Cell, Table, grid_of, is_data, table_markdown
 from discorag.ingest.convert.unwrap import HYPHEN, MARK, without_marks
 from discorag.schema.values import PageLine
 
@@ -189,7 +189,18 @@ def _without_names(table: PageTable, following: PageTable) -> tuple[list[list[Ce
     same = 0
     while same < min(len(old), len(new)) and old[same] == new[same] and not is_data([old[same]]):
         same += 1
-    return following.rows[same:], following.boxes[same:]
+    return _with_rests(table.rows, following.rows[same:]), following.boxes[same:]
+
+
+def _with_rests(above: list[list[Cell]], rows: list[list[Cell]]) -> list[list[Cell]]:
+    """The rows; an empty cell over several at the top is the rest of the cell over several that ends the page above."""
+    last, at = grid_of(above)[-1], 0
+    first: list[Cell] = []
+    for one in rows[0] if rows else ():
+        goes_on = not one.text and one.rows > 1 and at < len(last) and last[at].rows > 1
+        first.append(one._replace(text=last[at].text) if goes_on else one)
+        at += one.columns
+    return [first, *rows[1:]] if rows else []
 
 
 def _texts(rows: Iterable[Sequence[Cell]]) -> list[list[str]]:
@@ -210,7 +221,8 @@ def _placed_table(rows: list[list[Cell]], places: list[tuple[int, Box]]) -> _Pla
     at = 0
     texts = [[cell(one.text) for one in row if one.text] for row in rows]
     for line in _markdown(rows).split("\n"):
-        row = next((i for i in range(at, len(rows)) if texts[i] and all(text in line for text in texts[i])), None)
+        least = min(2, sum(bool(text.strip()) for text in line.split("|")))  # a row of one cell may only name a group
+        row = next((i for i in range(at, len(rows)) if len(texts[i]) >= least and all(map(line.count, texts[i]))), None)
         if lines and (row is None or line.startswith("| ---")):
             lines.append(line)
             continue

@@ -7,6 +7,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
+from operator import itemgetter
 from statistics import median
 
 from discorag.ingest.convert.columns import Stretch, reading_order
@@ -22,6 +23,8 @@ Key = tuple[int, int]
 
 BULLETS = "•●▪◦‣▶►▸➢➤❖∙\uf0b7\uf0a7\uf0d8"  # the last three are those of Word's symbol fonts
 _RAISED = 0.9  # of the height of the others: smaller digits may be raised
+_WORDS = 0.4  # of the height: words of a line are no further apart, cells may be
+_LEVEL = 0.02  # of the height: letters of one size are on one line if no further apart
 _SPACE = 0.15  # of the height: the least room that a space takes
 _BULLET = re.compile(rf"[{BULLETS}]\s*")
 
@@ -60,6 +63,7 @@ def page_parts(glyphs: Iterable[Glyph], grids: Sequence[Grid]) -> list[Part]:
 
     Glyphs are in the file's order. Grids of one column, or with less than half of their cells filled, are not tables.
     """
+    grids = [[*grid, *_open_cells(grid)] for grid in grids]
     placed = list(_place(glyphs, grids))
     inside: dict[Key, list[Glyph]] = defaultdict(list)
     for glyph, cell in placed:
@@ -75,6 +79,25 @@ def page_parts(glyphs: Iterable[Glyph], grids: Sequence[Grid]) -> list[Part]:
             parts.append(tables[key])
             shown.add(key)
     return parts
+
+
+def _open_cells(grid: Grid) -> Iterator[Box]:
+    """The cells that no rule closes, as where a page ends inside them: in each column, from one cell to the next."""
+    xs, ys = _edges(grid)
+    for left, right in pairwise(xs):
+        middle = (left + right) / 2
+        own = [(box.bottom, box.top) for box in grid if box.left < middle < box.right]
+        is_free = [not any(low < (a + b) / 2 < high for low, high in own) for a, b in pairwise(ys)]
+        for free, rows in groupby(zip(is_free, pairwise(ys), strict=True), key=itemgetter(0)):
+            if free:
+                places = [place for _, place in rows]
+                yield Box(left, places[-1][1], right, places[0][0])
+
+
+def _edges(grid: Grid) -> tuple[list[float], list[float]]:
+    """Where the columns of a grid begin and end, from the left, and its rows, from the top."""
+    xs = sorted({round(x, 1) for box in grid for x in (box.left, box.right)})
+    return xs, sorted({round(y, 1) for box in grid for y in (box.bottom, box.top)}, reverse=True)
 
 
 def _paragraphs(glyphs: Iterable[Glyph]) -> list[Paragraph]:
@@ -107,8 +130,7 @@ def _around(boxes: Collection[Box]) -> Box:
 
 def _table(inside: dict[Key, list[Glyph]], number: int, grid: Grid) -> PageTable | None:
     """The table in a grid; None if the grid holds no table."""
-    xs = sorted({round(x, 1) for box in grid for x in (box.left, box.right)})
-    ys = sorted({round(y, 1) for box in grid for y in (box.bottom, box.top)}, reverse=True)
+    xs, ys = _edges(grid)
     texts = [without_marks(unwrap(list(_lines(inside.get((number, c), []))))) for c in range(len(grid))]
     if len(xs) < 3 or 2 * sum(map(bool, texts)) < len(texts):
         return None
@@ -134,7 +156,7 @@ def _lines(glyphs: Iterable[Glyph]) -> Iterator[Line]:
 
 
 def _written_lines(glyphs: Iterable[Glyph]) -> Iterator[list[Glyph]]:
-    """The lines that hold anything, in the file's order; PDFium ends one also behind a raised digit."""
+    """The lines that hold anything, in the file's order; PDFium ends some behind a raised digit or any letter."""
     whole: list[Glyph] = []
     for line in _broken_lines(glyphs):
         if whole and not _goes_on(whole, line):
@@ -157,10 +179,12 @@ def _broken_lines(glyphs: Iterable[Glyph]) -> Iterator[list[Glyph]]:
 
 
 def _goes_on(line: Sequence[Glyph], following: Sequence[Glyph]) -> bool:
-    """Whether the second line begins where the first one ends, one of the two being raised or lowered."""
+    """Whether the second line begins where the first one ends, on the same line, or raised or lowered."""
     last = next(glyph.box for glyph in reversed(line) if glyph.box)
     first = next(glyph.box for glyph in following if glyph.box)
     small, large = sorted((last.height, first.height))
+    if small > (1 - _LEVEL) * large and abs(last.bottom - first.bottom) < _LEVEL * large:
+        return -1 <= first.left - last.right < _WORDS * large
     overlap = min(last.top, first.top) - max(last.bottom, first.bottom)
     return small < _RAISED * large and overlap > small / 2 and -1 <= first.left - last.right < large
 

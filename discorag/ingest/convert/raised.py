@@ -11,6 +11,7 @@ from discorag.ingest.convert.glyphs import Box, Glyph
 _SMALL = 0.88  # of the height of what is before them: smaller digits may be raised
 _DESCENT = 0.18  # of a glyph's height: what is below its baseline
 _UP, _DOWN = 0.15, 0.08  # of the height of what is before them: from there on they are raised, or lowered
+_NEAR = 0.3  # of a digit's height: what is before it in its line, across a line's end, is not further from it
 _WIDEST = 40.0  # points: a longer rule is not a fraction's
 _MIDDLE = (0.3, 0.6)  # of a glyph's height: a rule there strikes it out
 _SLASHES = "/\u2044\u2215"
@@ -39,7 +40,7 @@ def in_line(glyphs: Sequence[Glyph], rules: Sequence[Box]) -> list[Glyph]:
             continue
         made += glyphs[at : run.start]
         at = run.end
-        before = made[-1] if made else Glyph(" ", None)
+        before = _before(made, run.box)
         if following and _is_fraction(run, following, bars):
             made += [Glyph(" ", None)] if before.char.isdigit() else []
             made += [*glyphs[run.start : run.end], Glyph("/", None), *glyphs[following.start : following.end]]
@@ -49,6 +50,14 @@ def in_line(glyphs: Sequence[Glyph], rules: Sequence[Box]) -> list[Glyph]:
             made.append(Glyph(mark, None))
         made += glyphs[run.start : run.end]
     return [*made, *glyphs[at:]]
+
+
+def _before(made: Sequence[Glyph], box: Box) -> Glyph:
+    """The glyph before a digit. PDFium may end a line in front of a raised one."""
+    last = next((glyph for glyph in reversed(made) if glyph.char not in "\r\n"), Glyph(" ", None))
+    if last.box and last is not made[-1] and not -1 <= box.left - last.box.right < _NEAR * box.height:
+        return made[-1]
+    return last
 
 
 def not_struck(glyphs: Iterable[Glyph], rules: Sequence[Box]) -> tuple[list[Glyph], int]:

@@ -1,9 +1,9 @@
 """The model of a table that every converter fills, and how it is written as Markdown."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from itertools import chain, pairwise, takewhile
 from typing import NamedTuple
 
 from discorag.ingest.convert.converted import cell, literal
@@ -51,6 +51,8 @@ class Table:
 
 _EMPTY = Cell("")
 _Row = list[Cell]
+_Block = str | list[list[str]]
+"""A paragraph, or the header row and the rows of a table."""
 
 
 def table_markdown(table: Table) -> str:
@@ -58,12 +60,17 @@ def table_markdown(table: Table) -> str:
 
     A cell that spans rows or columns is repeated at each place, and several header rows become one ("Income / 2024").
     A row that is one cell stands above the table as a paragraph if nothing is above it, and below if nothing is below.
-    Between rows it is repeated in front of those below it if it is a header or bold, else it is a row. Where header
-    cells name the columns again, a new table begins. A table without column names has an empty header row. Tables in
-    cells stand below, with the row and the column of the cell in front of each of their rows. A wide table with long
-    rows becomes several, each with the columns at the left that name its rows.
+    Between rows it is repeated in front of those below it if it is a header or bold, or if all rows belong to such
+    groups, else it is a row. Where the columns are named again, a new table begins. A table without column names has an
+    empty header row. Tables in cells stand below, with the row and the column of the cell in front of each of their
+    rows. A wide table with long rows becomes several, each with the columns at the left that name its rows.
     """
-    return "\n\n".join(filter(None, _blocks(table, "")))
+    return "\n\n".join(chain.from_iterable(map(_cut, _blocks(table, ""))))
+
+
+def reads_as(table: Table, rows: Sequence[Sequence[str]]) -> bool:
+    """Whether a table is these rows, of which the first is its header, and no more."""
+    return list(filter(None, _blocks(table, ""))) == [[[*row] for row in rows]]
 
 
 def is_data(rows: Sequence[Sequence[str]]) -> bool:
@@ -88,21 +95,23 @@ def _shape(text: str) -> str:
     return "date" if _DATE.fullmatch(text) else _AMOUNT.sub("0", text)
 
 
-def _blocks(table: Table, group: str) -> Iterator[str]:
+def _blocks(table: Table, group: str) -> Iterator[_Block]:
     """The paragraphs and pipe tables of a table whose rows all belong to a group."""
-    grid = _grid(table.rows)
+    grid = grid_of(table.rows)
     width = max(map(len, grid), default=0)
     title = list(takewhile(lambda row: _is_one(row, width), grid[:-1]))
     rows = grid[len(title) :]
     heads = _header_rows(rows, width) if table.header_rows is None else max(0, table.header_rows - len(title))
+    if heads == 1 and (upper := _spread(rows)):
+        rows, heads = [upper, *rows[1:]], 2
     body = rows[heads:]
     notes = list(takewhile(lambda row: _is_one(row, width) and not _names_group(row), reversed(body[1:])))[::-1]
     yield from (literal(" ".join(row[0].text.split())) for row in title)
-    yield from _sections(_names(rows[:heads]), body[: len(body) - len(notes)], width, group)
+    yield from _sections(rows[:heads], body[: len(body) - len(notes)], width, group)
     yield from (literal(" ".join(row[0].text.split())) for row in notes)
 
 
-def _grid(rows: Sequence[Sequence[Cell]]) -> list[_Row]:
+def grid_of(rows: Sequence[Sequence[Cell]]) -> list[_Row]:
     """The cell at each place of each row; a cell that spans several is at all of them."""
     cells = [one for row in rows for one in row]
     if all(one.rows == one.columns == 1 for one in cells):
@@ -132,7 +141,7 @@ def _header_rows(rows: list[_Row], width: int) -> int:
     named = sum(1 for _ in takewhile(lambda row: _is_header(row) and not _is_one(row, width), rows))
     if 0 < named < len(rows):
         return named
-    texts = [[one.text.strip() for one in row] for row in rows]
+    texts = _texts(rows)
     if len(rows) < 2 or width < 2 or is_data(texts):
         return 0
     if _is_bold(rows[0]) and not all(map(_is_bold, rows)):
@@ -154,10 +163,32 @@ def _with_rows_below(rows: list[_Row], width: int) -> int:
     while heads < len(rows) - 1 and any(1 < one.columns < width for one in rows[heads - 1]):
         row = rows[heads]
         continues = row[0] is rows[heads - 1][0] or not row[0].text.strip() or _is_bold(row)
-        if not continues or is_data([[one.text.strip() for one in row] for row in rows[heads:]]):
+        if not continues or is_data(_texts(rows[heads:])):
             break
         heads += 1
     return heads
+
+
+def _spread(rows: list[_Row]) -> _Row | None:
+    """The header row with its names also over the empty places behind them, if the row below it names these places.
+
+    Of the two, each place has a name, and the first column only one, or else the lower row repeats some. Figures begin
+    in the third row.
+    """
+    texts = _texts(rows)
+    if len(rows) < 3 or not 1 < len(texts[0]) == len(texts[1]) or is_data(texts[1:]) or not is_data(texts[2:]):
+        return None
+    upper, lower = texts[:2]
+    if not all(map(any, zip(upper, lower, strict=True))) or (upper[0] and lower[0] and not _has_equal(lower)):
+        return None
+    made: _Row = []
+    for one, below in zip(rows[0], lower, strict=True):
+        made.append(made[-1] if made and below and not one.text.strip() else one)
+    return made if made != rows[0] else None
+
+
+def _has_equal(texts: Collection[str]) -> bool:
+    return len(set(texts)) < len(texts)
 
 
 def _is_bold(row: _Row) -> bool:
@@ -178,38 +209,76 @@ def _names(heads: list[_Row]) -> list[str]:
     return [_joined(row[i].text for row in heads if i < len(row)) for i in range(width)]
 
 
-def _sections(names: list[str], body: list[_Row], width: int, outer: str) -> Iterator[str]:
-    """The pipe tables that header rows inside a table make of it."""
-    rows: list[tuple[str, _Row]] = []  # each with its group
+def _sections(heads: list[_Row], body: list[_Row], width: int, outer: str) -> Iterator[_Block]:
+    """The tables that rows which name the columns again make of one."""
+    names, rows = _names(heads), list[tuple[str, _Row]]()  # each with its group
+    again = [_named_again(body[i:], heads, width) for i in range(len(body))]
+    labels = _labels(body, width) | {i for i, row in enumerate(body[:-1]) if _is_label(row, width) and again[i + 1]}
     group, i = outer, 0
     while i < len(body):
         row = body[i]
-        if _is_one(row, width) and _names_group(row):
+        if i in labels:
             group = _joined([outer, row[0].text])
-        elif _is_header(row) and (again := _named_again(body[i:], width)):
+        elif again[i]:
             yield from _section(names, rows, width)
-            names, rows, group = _names(body[i : i + again]), [], outer
-            i += again - 1
+            names, rows = _names(body[i : i + again[i]]), []
+            group = group if i - 1 in labels else outer
+            i += again[i] - 1
         elif any(one.text.strip() or one.tables for one in row):
             rows.append((group, row[:1] if _is_one(row, width) else row))
         i += 1
     yield from _section(names, rows, width)
 
 
-def _named_again(rows: list[_Row], width: int) -> int:
-    """How many rows at the top, with others below them, name the columns again and hold no figures."""
+def _named_again(rows: list[_Row], heads: list[_Row], width: int) -> int:
+    """How many rows at the top, with others below them, name the columns again: as before, or without figures."""
+    count, named = len(heads), _texts(heads)
+    if 0 < count < len(rows) and width > 1 and _texts(rows[:count]) == named != _texts(rows[count : 2 * count]):
+        return count
     found = sum(1 for _ in takewhile(lambda row: _is_header(row) and not _is_one(row, width), rows))
-    texts = [[one.text.strip() for one in row] for row in rows[:found]]
+    texts = _texts(rows[:found])
     are_names = found < len(rows) and all(sum(map(bool, row)) > 1 and not is_data([row]) for row in texts)
     return found if are_names else 0
 
 
-def _section(names: list[str], rows: list[tuple[str, _Row]], width: int) -> Iterator[str]:
+def _labels(body: list[_Row], width: int) -> set[int]:
+    """The rows of one cell that name the groups of the rows below them.
+
+    They span the table and are headers or bold. Or there are several, with rows below each, the first at the top; and
+    all span the table, or the groups have rows in common.
+    """
+    alone = [i for i, row in enumerate(body) if _is_label(row, width)]
+    marked = {i for i in alone if _is_one(body[i], width) and _names_group(body[i])}
+    groups = [_texts(body[start + 1 : end]) for start, end in pairwise([*alone, len(body)])]
+    if len(alone) < 2 or alone[0] or not all(groups):
+        return marked
+    are_whole = all(_is_one(body[i], width) for i in alone)
+    return set(alone) if are_whole or _recur([row[0] for row in group] for group in groups) else marked
+
+
+def _is_label(row: _Row, width: int) -> bool:
+    """Whether only its first cell holds anything, or is the only one."""
+    rest = any(one.text.strip() or one.tables for one in row[1:])
+    return _is_one(row, width) or (width > 1 and bool(row) and bool(row[0].text.strip()) and not rest)
+
+
+def _recur(groups: Iterable[Sequence[str]]) -> bool:
+    """Whether some groups have a label in common, and none has one twice."""
+    found = list(groups)
+    return not any(map(_has_equal, found)) and _has_equal([label for group in found for label in group])
+
+
+def _texts(rows: Iterable[_Row]) -> list[list[str]]:
+    return [[one.text.strip() for one in row] for row in rows]
+
+
+def _section(names: list[str], rows: list[tuple[str, _Row]], width: int) -> Iterator[_Block]:
     is_grouped = any(group for group, _ in rows)
-    lines = [[group, *(one.text for one in row)] if is_grouped else [one.text for one in row] for group, row in rows]
+    texts = _filled_down([[one.text for one in row] for _, row in rows])
+    lines = [[group, *line] if is_grouped else line for (group, _), line in zip(rows, texts, strict=True)]
     if lines or any(names):
         heads = [""] * is_grouped + names
-        yield from _cut([heads + [""] * (width + is_grouped - len(heads)), *lines])
+        yield [heads + [""] * (width + is_grouped - len(heads)), *lines]
     for group, row in rows:
         for i, one in enumerate(row):
             if one.tables and one not in row[:i]:
@@ -217,8 +286,25 @@ def _section(names: list[str], rows: list[tuple[str, _Row]], width: int) -> Iter
                 yield from (block for inner in one.tables for block in _blocks(inner, name))
 
 
-def _cut(rows: list[list[str]]) -> Iterator[str]:
-    """The table as one if its rows are short, or as several that repeat the first columns, up to one with words."""
+def _filled_down(rows: list[list[str]]) -> list[list[str]]:
+    """The rows, with an empty first cell filled from above if the words beside recur from one filled cell to the next.
+
+    Exports write what groups the rows only once.
+    """
+    starts = [i for i, row in enumerate(rows) if row and row[0].strip()]
+    if len(starts) < 2 or starts[0] or len(starts) == len(rows) or any(len(row) < 2 for row in rows):
+        return rows
+    groups = [[row[1].strip() for row in rows[start:end]] for start, end in pairwise([*starts, len(rows)])]
+    if not all(any(map(str.isalpha, label)) for group in groups for label in group) or not _recur(groups):
+        return rows
+    return [[rows[start][0], *row[1:]] for start, end in pairwise([*starts, len(rows)]) for row in rows[start:end]]
+
+
+def _cut(rows: _Block) -> Iterator[str]:
+    """A table as one if its rows are short, or as several that repeat the first columns, up to one with words."""
+    if isinstance(rows, str):
+        yield from filter(None, [rows])
+        return
     width = len(rows[0])
     widths = [max(len(row[i]) + 3 for row in rows if i < len(row)) for i in range(width)] if width > _MANY else []
     if sum(widths) <= _LONG:
