@@ -5,13 +5,14 @@ from __future__ import annotations
 import ctypes
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from discorag.ingest.convert.marks import HIDDEN
+from discorag.ingest.convert.signs import signs_of
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfPage, PdfTextPage
@@ -24,6 +25,7 @@ _CONTRAST = 8  # of 255: least difference of what is drawn where a visible chara
 _TINY = 1.5  # points: smaller text cannot be read
 _LARGE, _FAINT = 30, 128  # points, and opacity of 255: larger text that lets through what is below it is a watermark
 _ARTEFACT = "Artifact\0".encode("utf-16-le")
+_FONT_NAME = 16  # bytes: a longer name is none that matters
 _STRAIGHT = 0.1  # radians that upright text may be turned by, as in a scan
 _PIXELS = 4_000_000  # of the picture of a page, at most
 _RULE, _LONG = 3.0, 3.0  # points: the height of a rule with the room for its stroke, at most; its width, at least
@@ -109,7 +111,7 @@ class _Look(NamedTuple):
     """How a text object is drawn.
 
     ``quarter`` is its direction in quarters of a turn, None if it is slanted; ``is_outside`` says that it begins
-    outside the crop box.
+    outside the crop box. ``signs`` are characters that PDFium reads as others.
     """
 
     quarter: int | None
@@ -118,6 +120,7 @@ class _Look(NamedTuple):
     is_pale: bool
     is_small: bool
     is_watermark: bool
+    signs: Mapping[str, str]
 
 
 def drawing(page: PdfPage) -> Drawing:
@@ -202,7 +205,7 @@ class _Sight:
             look = self._looks.get(address)
             if look is None:
                 look = self._looks[address] = self._look(item, i, not self._crop.holds(box))
-            yield Glyph(char, box), look.quarter, self._reason(look, box, i)
+            yield Glyph(look.signs.get(char, char), box), look.quarter, self._reason(look, box, i)
 
     def _reason(self, look: _Look, box: Box, i: int) -> str:
         if look.is_watermark:
@@ -223,7 +226,7 @@ class _Sight:
         angle = raw.FPDFText_GetCharAngle(self._text.raw, i) / (math.pi / 2)
         quarter = round(angle) % 4 if abs(angle - round(angle)) * math.pi / 2 < _STRAIGHT else None
         if not item:
-            return _Look(quarter, is_outside, False, False, False, False)
+            return _Look(quarter, is_outside, False, False, False, False, {})
         mode = raw.FPDFTextObj_GetTextRenderMode(item)
         red, green, blue, alpha = (ctypes.c_uint() for _ in range(4))
         has_colour = raw.FPDFPageObj_GetFillColor(item, red, green, blue, alpha)
@@ -239,7 +242,14 @@ class _Sight:
             is_pale=is_filled and min(red.value, green.value, blue.value) >= _PALE,
             is_small=size < _TINY,
             is_watermark=size > _LARGE and (alpha.value <= _FAINT or _is_artefact(item)),
+            signs=signs_of(self._font(i)),
         )
+
+    def _font(self, i: int) -> str:
+        """The name of the font of a character."""
+        name, flags = ctypes.create_string_buffer(_FONT_NAME), ctypes.c_int()
+        self._raw.FPDFText_GetFontInfo(self._text.raw, i, name, _FONT_NAME, flags)
+        return name.value.decode("latin-1")
 
     def _is_drawn(self, i: int) -> bool:
         """Whether the picture of the page is not of one colour where this character is."""

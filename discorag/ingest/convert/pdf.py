@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
+from discorag.ingest.convert.accents import with_accents
 from discorag.ingest.convert.converted import Converted, stated_title
 from discorag.ingest.convert.forms import Forms
 from discorag.ingest.convert.glyphs import Box, Drawing, drawing, may_hold_table, shown
@@ -91,7 +92,7 @@ def _parts(page: PdfPage, drawn: Drawing, forms: Forms, grids: list[Grid], unrea
     """The parts of a page; what is left out of them is added to ``unread``."""
     seen = shown(page, drawn)
     glyphs, struck = not_struck(seen.glyphs, seen.rules)
-    glyphs = forms.with_values(in_line(glyphs, seen.rules), page, unread)
+    glyphs = forms.with_values(in_line(with_accents(glyphs), seen.rules), page, unread)
     has_text = any(glyph.box for glyph in glyphs)
     scans = [] if has_text else drawn.images
     unread.update(seen.unread)
