@@ -21,14 +21,16 @@ def describe_absence(store: Store, scope: Scope, filters: Filters, absent: list[
     chunks = store.chunks(scope, [hit.chunk_id for hit in hits])
     nowhere = terms_not_in(chunks, indexed) if len(hits) < _READ else []
     elsewhere = [term for term in absent if term not in nowhere]
+    parts = [
+        f" Nothing in the text of {_named(store, scope, filters)} mentions {', '.join(nowhere)}." if nowhere else "",
+        f" No passage that was found mentions {', '.join(elsewhere)}." if elsewhere else "",
+    ]
+    return "".join(parts)
+
+
+def _named(store: Store, scope: Scope, filters: Filters) -> str:
+    """What was searched: how many documents, or those that filters accept."""
+    if filters:
+        return "the documents that the filters accept"
     count = store.page(scope, 0, 0)[1]
-    where = (
-        "the documents that the filters accept"
-        if filters
-        else f"the {count} documents"
-        if count > 1
-        else "the document"
-    )
-    return (f" Nothing in the text of {where} mentions {', '.join(nowhere)}." if nowhere else "") + (
-        f" No passage that was found mentions {', '.join(elsewhere)}." if elsewhere else ""
-    )
+    return f"the {count} documents" if count > 1 else "the only document"
