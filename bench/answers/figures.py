@@ -34,6 +34,7 @@ def figures(runs: Runs, marks: Mapping[str, bool]) -> dict[str, Figures]:
         "mtrag_un": mtrag_un,
         "acl_verbatim": lambda runs: {"word_f1": word_f1([*runs["acl_verbatim/own"].values()])},
         "both_sides": lambda runs: both_sides([*runs["wikicontradict/own"].values()]),
+        "attributes": attributes,
         "false_reports": partial(false_reports, marks=marks),
         "lint": lint,
     }
@@ -102,6 +103,13 @@ def removed(runs: Runs) -> Figures:
     tales, paragraphs = ([o for name in names for o in runs[name].values()] for names in (TALES, PARAGRAPHS))
     parts = {"all": [*tales, *paragraphs], "fairytaleqa": tales, "hotpotqa": paragraphs}
     return {name: refusal(found, (0.10, 0.05)) for name, found in parts.items()}
+
+
+def attributes(runs: Runs) -> Figures:
+    """Attributes that no passage mentions, and their answerable twins: the half to be looked at, the one kept apart."""
+    found = [*runs["nq/attributes"].values()]
+    half = len(found) // 2
+    return {name: refusal(part, (0.10, 0.08)) for name, part in (("open", found[:half]), ("kept_apart", found[half:]))}
 
 
 def mtrag_un(runs: Runs) -> Figures:

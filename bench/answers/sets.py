@@ -1,5 +1,6 @@
 """The questions of each set on which nothing was fitted or chosen, and the documents over which they are asked."""
 
+import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,6 +20,9 @@ from eval.splits import Part, groups
 
 MANY, SOME, HALF = 300, 200, 150
 FITTED: tuple[Part, ...] = ("train", "choose")
+
+ATTRIBUTES = Path(__file__).with_name("attributes.json")
+"""Questions with the sample whose passages they are asked over, and beginnings of words that none of these has."""
 
 Within = Callable[[Sample], tuple[str, ...]]
 
@@ -121,13 +125,28 @@ def qasper(data: Path) -> Iterator[Run]:
 
 
 def nq(data: Path) -> Iterator[Run]:
-    """Over a question's passages, one of which holds the answer; nothing was fitted on any of their pages."""
+    """Over a question's passages, one of which holds the answer; nothing was fitted on any of their pages.
+
+    In the second run, `ATTRIBUTES` are asked after some of them: an attribute of a thing in a question's passages,
+    none of which mentions it. The first half may be looked at, the other is kept apart.
+    """
     benchmark = load_triviaqa(data / "nq/retrieved_pooled.jsonl")
     fitted = {page for name in ("nq_open_oracle", "clapnq") for part in FITTED for page in groups(name, part)}
     clean = (
         s for s in benchmark.samples if s.gold and not fitted & {benchmark.documents[d].title for d in s.documents}
     )
-    yield Run("nq/own", restrict(benchmark, spread(clean, SOME), "nq"), own)
+    scored = restrict(benchmark, spread(clean, SOME), "nq")
+    yield Run("nq/own", scored, own)
+    yield Run("nq/attributes", restrict(scored, _attributes(scored), "nq"), own)
+
+
+def _attributes(scored: Benchmark) -> Iterator[Sample]:
+    """Each question of `ATTRIBUTES` after its twin, the question over the same passages that they answer."""
+    twins = {sample.id: sample for sample in scored.samples}
+    for entry in json.loads(ATTRIBUTES.read_text("utf-8")):
+        twin = twins[entry["twin"]]
+        yield twin
+        yield Sample(id=f"{twin.id}-attribute", query=entry["query"], documents=twin.documents, answerable=False)
 
 
 def mtrag_un(data: Path) -> Iterator[Run]:
@@ -164,11 +183,12 @@ KEYS: Mapping[str, tuple[str, ...]] = {
     "mtrag_un": tuple(f"mtrag_un/{kind}" for kind in ("single", "conversation", "partial", "underspecified")),
     "acl_verbatim": ("acl_verbatim/own",),
     "both_sides": ("wikicontradict/own",),
+    "attributes": ("nq/attributes",),
     "false_reports": ("fairytaleqa/with", "hotpotqa/own", "qasper/own", "nq/own"),
     "lint": ("clapnq/own", "hotpotqa/own", "fairytaleqa/own", "nq/own", "qasper/own"),
 }
 """The runs that each key is computed from."""
-RANKED = ("first_sentence", "f1", "clapnq", "removed", "mtrag_un", "acl_verbatim", "both_sides")
+RANKED = ("first_sentence", "f1", "clapnq", "removed", "mtrag_un", "acl_verbatim", "both_sides", "attributes")
 """Keys for which the baselines answer too."""
 
 

@@ -5,7 +5,7 @@ reranker that they were fitted on and are not used with another.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +13,7 @@ import numpy as np
 from pydantic import BaseModel, ValidationError
 
 from discorag.schema.answer import AnswerInputs
+from discorag.schema.document import Chunk
 from discorag.schema.errors import ConfigError
 from discorag.text.folding import fold
 from discorag.text.terms import CJK_LETTERS, HANGUL, terms
@@ -88,10 +89,9 @@ def assess_evidence(inputs: AnswerInputs, logit: float, calibration: Calibration
     probability = calibration.answers.probability([logit, absent_share(inputs)])
     if probability >= calibration.answers.threshold:
         return Assessment(round(probability, 4), unsure=probability < calibration.sure)
-    absent = absent_terms(inputs)
-    missing = f" No passage mentions {', '.join(absent)}." if absent else ""
-    refusal = f"No passage seems to answer the question (probability {probability:.0%}).{missing}"
-    return Assessment(round(probability, 4), refusal)
+    return Assessment(
+        round(probability, 4), f"No passage seems to answer the question (probability {probability:.0%})."
+    )
 
 
 def asks_about_the_whole(question: str) -> bool:
@@ -115,9 +115,14 @@ def exact_terms(question: str) -> list[str]:
 
 
 def absent_terms(inputs: AnswerInputs) -> list[str]:
-    """The `exact_terms` of the question that occur in no passage, title or heading."""
-    sources = fold("\n".join("\n".join((c.title, *c.headings, c.text)) for c in inputs.chunks)).casefold()
-    return [term for term in exact_terms(inputs.query) if term.casefold() not in sources]
+    """The `exact_terms` of the question that occur in no passage, title, heading or table header."""
+    return terms_not_in(inputs.chunks, exact_terms(inputs.query))
+
+
+def terms_not_in(chunks: Iterable[Chunk], wanted: Iterable[str]) -> list[str]:
+    """Those of some folded terms that no chunk, title, heading or table header has, whatever their case."""
+    sources = fold("\n".join("\n".join((c.title, *c.headings, c.columns, c.text)) for c in chunks)).casefold()
+    return [term for term in wanted if term.casefold() not in sources]
 
 
 def absent_share(inputs: AnswerInputs) -> float:

@@ -12,6 +12,7 @@ from sqlalchemy import Column
 from discorag.config import StoreSettings
 from discorag.schema.document import Scope
 from discorag.schema.errors import ConfigError, InputError, InvariantError, NotFoundError
+from discorag.schema.metadata import Filters
 from discorag.store import tables
 from discorag.store.check import Difference, Report, check_store
 from discorag.store.database import FILE, Database
@@ -22,6 +23,7 @@ from discorag.store.records import Hit, SearchQuery
 from discorag.store.search import best, find_enough, nearest_documents
 from discorag.store.sqlite import SqliteFile
 from discorag.store.trees import DocumentTrees
+from discorag.text.terms import sparse_query
 
 
 def open_store(settings: StoreSettings, encoder: tuple[str, int] | None = None) -> Store:
@@ -100,6 +102,15 @@ class Store(DocumentTrees):
             return self.index.search(lambda searcher: best(wanted, searcher, scope))
 
         return self._current(find, scope, tables.chunks.c.id, query.top_k)
+
+    def search_words(self, scope: Scope, text: str, filters: Filters, limit: int) -> list[Hit]:
+        """The best chunks of the scope that hold at least one search term of ``text``, by BM25; empty if none does."""
+        wanted = sparse_query(text)
+
+        def find(count: int) -> list[Hit]:
+            return self.index.search(lambda searcher: searcher.nearest(scope, wanted, filters, count))
+
+        return self._current(find, scope, tables.chunks.c.id, limit) if wanted[0] else []
 
     def search_documents(self, scope: Scope, query: SearchQuery, limit: int) -> list[tuple[str, float]]:
         """The best documents with their scores, best first: cosine of the query to the mean of a document's chunks.

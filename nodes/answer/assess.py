@@ -4,15 +4,16 @@ import asyncio
 
 from langgraph.runtime import Runtime
 
-from discorag.generation.calibration import Assessment, asks_about_the_whole, assess_evidence
+from discorag.generation.calibration import Assessment, absent_terms, asks_about_the_whole, assess_evidence
 from discorag.generation.extractive import abstain_from
+from discorag.generation.mentions import describe_absence
 from discorag.generation.relevance import read_evidence
 from discorag.models.packaged import language_warning
 from discorag.options import PAPERS
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.errors import ConfigError, InputError
 from nodes.context import AnswerContext, answer_context
-from nodes.inputs import load_inputs
+from nodes.inputs import filters_of, load_inputs
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
 
@@ -31,6 +32,9 @@ async def assess(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
         return {"ledger": stage.done(engine="off")}
     found = await _assess(inputs, context, stage) if inputs.chunks else Assessment(refusal=NO_EVIDENCE)
     because = found.refusal if context.abstain == "auto" else ""
+    if because and (absent := absent_terms(inputs)):
+        store, scope = (await context.open_backends()).store, await context.scope()
+        because += await asyncio.to_thread(describe_absence, store, scope, filters_of(state), absent)
     known = "" if found.probability is None else f"probability {found.probability:.2f}"
     reason = because or known or f"there are {len(inputs.chunks)} chunks of evidence"
     stage.record_route("abstain" if because else "parse", reason)

@@ -199,13 +199,13 @@ def test_a_question_about_a_document_is_known_by_its_words(question: str, is_abo
     assert asks_about_the_whole(question) is is_about_the_whole
 
 
-async def test_an_absent_year_counts_against_answering_and_the_refusal_names_it(encoder: Encoder) -> None:
+async def test_an_absent_year_counts_against_answering(encoder: Encoder) -> None:
     report = {"report.md": "The harbour earned 4.2 million crowns in 2023. In 2022 it had earned 3.9 million crowns."}
     inputs = await inputs_from(report, "What did the harbour earn in 2023?", encoder)
     present = assess_evidence(inputs, 1.0, CALIBRATION)
     absent = assess_evidence(replace(inputs, query="What did the harbour earn in 2030?"), 1.0, CALIBRATION)
     assert (present.probability, present.refusal, present.unsure) == (0.7311, "", False)
-    assert absent.refusal.endswith("No passage mentions 2030.")
+    assert absent.refusal.startswith("No passage seems to answer the question")
 
 
 async def test_evidence_is_the_best_sentence_and_the_passage_around_it(encoder: Encoder) -> None:

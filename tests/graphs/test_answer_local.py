@@ -212,3 +212,19 @@ async def test_a_stopped_run_shows_passages_in_which_the_plan_can_be_looked_up(e
         assert f"{reference} " in passages[number - 1]["text"]
     size = sum(len(InMemorySaver().serde.dumps_typed(value)[1]) for value in stopped.values())
     assert size <= 40_000
+
+
+def test_a_refusal_does_not_say_of_a_stored_word_that_nothing_mentions_it(pipeline: Pipelines, tmp_path: Path) -> None:
+    """The word stands in a document whose passages are not among those that were found for the question."""
+    rag = pipeline()
+    for i in range(14):
+        polls = (f"The poll on moving proposal {p} to phase {i} passed in meeting {i}." for p in "ABCDEFGHIJKL")
+        (tmp_path / f"m{i:02}.md").write_text(f"# Meeting {i}\n\n" + "\n\n".join(polls), "utf-8")
+    remarks = "\n\n".join(f"Remark {i}: the team spent the afternoon on tooling." for i in range(30))
+    (tmp_path / "zz.md").write_text(f"# Meeting 99\n\n{remarks}\n\nThe toolchain uses QXTP today.", "utf-8")
+    rag.ingest(tmp_path)
+    question = "Which salary does the inventor of {} earn in Bergen?"
+    stored, unknown = (rag.ask(question.format(word), top_k=3).answer.abstained for word in ("QXTP", "JSPI"))
+    assert "Nothing in the text of the 15 documents mentions Bergen." in stored
+    assert "QXTP" not in stored or "No passage that was found mentions QXTP." in stored
+    assert "Nothing in the text of the 15 documents mentions JSPI, Bergen." in unknown

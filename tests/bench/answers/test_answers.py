@@ -206,3 +206,11 @@ def test_baselines_rank_sentences_under_headings_and_the_best_of_each_document(
         assert first.span.of(documents[first.doc].text) == "The mill stands still."
     assert {p.doc for p in found.best["bm25_each"]} == {"mill", "river"}
     assert found.scores.keys() == {f"{n}{s}" for n in ("bm25", "cosine", "reranker") for s in ("", "_sentence")}
+
+
+def test_of_the_attributes_the_first_half_is_open_and_the_other_kept_apart() -> None:
+    outcomes = [judged(True, False, 0.9, 1.0), judged(False, True, 0.1, 0.0)]
+    outcomes += [judged(True, True, 0.1, 1.0), judged(False, False, 0.9, 0.0)]
+    found = figures({"nq/attributes": {str(i): o for i, o in enumerate(outcomes)}}, {})["attributes"]
+    decided = [[found[half][key]["value"] for key in ("refused_right", "refused_wrong")] for half in found]
+    assert (list(found), decided) == (["open", "kept_apart"], [[1.0, 0.0], [0.0, 1.0]])

@@ -1,0 +1,36 @@
+"""What a refusal may say about words that no passage of a question has: looked up in the whole scope."""
+
+from discorag.generation.calibration import terms_not_in
+from discorag.schema.document import Scope
+from discorag.schema.metadata import Filters
+from discorag.store.store import Store
+from discorag.text.terms import terms
+
+_READ = 40  # passages of the lookup that are read
+
+
+def describe_absence(store: Store, scope: Scope, filters: Filters, absent: list[str]) -> str:
+    """Say which of these terms no text of the scope has, and which only the passages that were found do not have.
+
+    One search for all of them by their words and plurals; its passages are read. A word that is not indexed, or that
+    none of the read passages has while there are more, is not said to be absent from the scope. Blocks.
+    """
+    indexed = [term for term in absent if terms(term)]
+    wanted = " ".join(f"{term} {term}s" for term in indexed)
+    hits = store.search_words(scope, wanted, filters, _READ)
+    chunks = store.chunks(scope, [hit.chunk_id for hit in hits])
+    nowhere = terms_not_in(chunks, indexed) if len(hits) < _READ else []
+    elsewhere = [term for term in absent if term not in nowhere]
+    parts = [
+        f" Nothing in the text of {_named(store, scope, filters)} mentions {', '.join(nowhere)}." if nowhere else "",
+        f" No passage that was found mentions {', '.join(elsewhere)}." if elsewhere else "",
+    ]
+    return "".join(parts)
+
+
+def _named(store: Store, scope: Scope, filters: Filters) -> str:
+    """What was searched: how many documents, or those that filters accept."""
+    if filters:
+        return "the documents that the filters accept"
+    count = store.page(scope, 0, 0)[1]
+    return f"the {count} documents" if count > 1 else "the only document"
