@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from discorag.ingest.convert.glyphs import Box, Glyph, pdfium
+from discorag.ingest.convert.marks import CHECKED, UNCHECKED
 
 if TYPE_CHECKING:
     from pypdfium2 import PdfDocument, PdfPage
@@ -77,7 +78,7 @@ class Forms:
         kind = self._kind(annotation)
         is_tick = kind in (raw.FPDF_FORMFIELD_CHECKBOX, raw.FPDF_FORMFIELD_RADIOBUTTON)
         if is_tick:
-            text = "[x]" if raw.FPDFAnnot_IsChecked(self._form, annotation) else "[ ]"
+            text = CHECKED if raw.FPDFAnnot_IsChecked(self._form, annotation) else UNCHECKED
         elif kind in (raw.FPDF_FORMFIELD_TEXTFIELD, raw.FPDF_FORMFIELD_COMBOBOX, raw.FPDF_FORMFIELD_LISTBOX):
             text = " ".join(self._string(raw.FPDFAnnot_GetFormFieldValue, annotation).split())
         else:

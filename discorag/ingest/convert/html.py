@@ -41,8 +41,9 @@ _SCREEN = ":is(:not([media]), [media=all i], [media=screen i])"
 
 
 class _Rule(NamedTuple):
-    """A declaration that hides or strikes elements, or does not; the heaviest one applies. In ``style`` it has no
-    selector.
+    """A declaration that hides or strikes elements, or does not; the heaviest one applies.
+
+    One of a ``style`` attribute has no selector.
     """
 
     weight: tuple[bool, bool, tuple[int, int, int], int]

@@ -156,8 +156,8 @@ def field(kind: str, value: str, rect: str, more: str = "") -> str:
     ("fields", "text"),
     [
         ((field("Tx", "(Harbour Tools Ltd)", "200 695 400 712"),), "Tenant: Harbour Tools Ltd\nPets allowed:"),
-        ((field("Btn", "/Yes", "200 675 215 690", "/AS /Yes"),), "Tenant:\nPets allowed: [x]"),
-        ((field("Btn", "/Off", "200 675 215 690", "/AS /Off"),), "Tenant:\nPets allowed: [ ]"),
+        ((field("Btn", "/Yes", "200 675 215 690", "/AS /Yes"),), "Tenant:\nPets allowed: ☑"),
+        ((field("Btn", "/Off", "200 675 215 690", "/AS /Off"),), "Tenant:\nPets allowed: ☐"),
         (
             (field("Tx", "(Berlin)", "60 600 200 615", "/TU (Place of signing)"),),
             "Tenant:\nPets allowed:\n\nPlace of signing: Berlin",
