@@ -25,6 +25,7 @@ _PAGE = r"\b(?:page|pp?|pg|of|seite|s|von|p[aá]gina|p[aá]g|de|di|sur|strona|z|
 _PAGE_NUMBER = re.compile(rf"(?:[\W\d]|{_PAGE})*", re.IGNORECASE)
 _SAYS_MORE = "\0"  # begins the key of a line that holds more than the number of its page
 _COMPOUND = re.compile(r"\b\w+-\w+")  # \b: from the start of a word only, else a long one takes quadratic time
+_WORD = re.compile(r"[^\W\d_]+")
 _SPLIT = re.compile(rf"(?:\b(\w+))?{HYPHEN}({MARK}?)(\w*)")
 _SAME_EDGE = 2.0  # points
 
@@ -49,18 +50,19 @@ class _Placed(NamedTuple):
 def join_pages(pages: Sequence[Sequence[Part]]) -> Joined:
     """The document's text.
 
-    Words that were split at the end of a line are joined, with their hyphen if the document writes them with one
-    elsewhere. A sentence that continues on the next page is not broken by a blank line. A table that continues there
-    is one table.
+    Words that were split at the end of a line are joined, with their hyphen if the document speaks for it. A sentence
+    that continues on the next page is not broken by a blank line. A table that continues there is one table.
     """
     kept, numbered = without_running_lines(pages)
     placed = _with_joined_tables(kept)
     texts = ["\n\n".join(part.text for part in page) for page in placed]
     places = [place for page in placed for part in page for place in part.places]
-    compounds = {word.lower() for text in texts for word in _COMPOUND.findall(text)}
+    unsplit = [_SPLIT.sub(" ", text).lower() for text in texts]
+    compounds = {word for text in unsplit for word in _COMPOUND.findall(text)}
+    words = {word for text in unsplit for word in _WORD.findall(text)}
     marked = ""
     for text in texts:
-        whole = _SPLIT.sub(lambda m: _whole(m[1] or "", m[2], m[3], compounds), text)
+        whole = _SPLIT.sub(lambda m: _whole(m[1] or "", m[2], m[3], compounds, words), text)
         marked += _between(without_marks(marked[-2:]), whole) + whole
     text, lines = _located(marked, places)
     return Joined(text, _starts(text, lines, len(pages)), tuple(lines), numbered)
@@ -232,9 +234,14 @@ def _placed_table(rows: list[list[Cell]], places: list[tuple[int, Box]]) -> _Pla
     return _Placed("\n".join(lines), found)
 
 
-def _whole(left: str, mark: str, right: str, compounds: set[str]) -> str:
-    """The word of two halves; the hyphen stays before a capital or a digit, or if the word has it elsewhere."""
-    own = not right[:1].islower() or f"{left}-{right}".lower() in compounds
+def _whole(left: str, mark: str, right: str, compounds: set[str], words: set[str]) -> str:
+    """The word of two halves. The hyphen stays before a capital or a digit, or if the document speaks for it.
+
+    It does if it has the word with a hyphen elsewhere, or both halves as words, but not the word without a hyphen.
+    """
+    first, second = left.lower(), right.lower()
+    are_words = first in words and second in words and first + second not in words
+    own = not right[:1].islower() or f"{first}-{second}" in compounds or are_words
     return f"{left}-{mark}{right}" if own else left + mark + right
 
 

@@ -1,4 +1,4 @@
-"""A PDF of TeX draws accents apart from their letters, and signs that it does not name."""
+"""A PDF of TeX draws accents apart from their letters, signs that it does not name, and hyphens of two kinds."""
 
 from pathlib import Path
 
@@ -45,3 +45,22 @@ def test_a_sign_of_tex_is_not_the_digit_at_its_place_in_the_font(
 def test_a_sign_that_is_struck_through_is_its_negation(tmp_path: Path) -> None:
     """TeX draws "is not equal" as a stroke over "is equal"."""
     assert _signs(line(60, 700, "6") + line(60, 700, "="), "CMSY10", tmp_path) == "≠"
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "said"),
+    [
+        ("The root may not be non empty.", "non-root"),
+        ("A nonroot user is not a root, non sequitur.", "nonroot"),
+        ("A non-root user has no root.", "non-root"),
+        ("There is no root.", "nonroot"),
+    ],
+    ids=["both halves are words", "the whole is a word", "written so", "one half is no word"],
+)
+def test_a_hyphen_at_the_end_of_a_line_stays_if_the_document_speaks_for_it(
+    elsewhere: str, said: str, tmp_path: Path
+) -> None:
+    """A PDF does not say whether a hyphen only splits the word."""
+    lines = [elsewhere, "Files that belong to every single non-", "root user of this system are here."]
+    text = page("".join(line(60, 700 - 14 * i, text) for i, text in enumerate(lines)), tmp_path).text
+    assert f"every single {said} user" in text
