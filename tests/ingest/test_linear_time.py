@@ -36,7 +36,6 @@ _CASES: dict[str, tuple[str, Callable[[int], str]]] = {
     "equations": ("html", _repeated("<math><mn>1</mn></math> a ")),
     "rules": ("html", lambda size: f"<style>{_HIDDEN(size // 2)}</style>{_CLASSES(size // 2)}"),
     "references to one note": ("html", _in("", "<sup><a href='#n'>1</a></sup> a ", "<p id=n>1 Note")),
-    "references in their note": ("html", _in("<div id=n>", "<sup><a href='#n'>1</a></sup> a ", "</div>")),
     "terms": ("html", _in("<dl>", "<dt>a</dt><dd>b</dd>", "</dl>")),
     "items": ("html", _in("<ol>", "<li>a</li>", "</ol>")),
     "rows": ("html", _in("<table>", "<tr><td>a<td>b", "</table>")),

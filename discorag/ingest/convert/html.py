@@ -126,7 +126,11 @@ def _rules(sheets: str) -> Mapping[str, Sequence[_Rule]]:
 
 def _key(sieve: SoupSieve) -> str:
     """The key of a selector among the `_keys` of the elements that it is for."""
+    from soupsieve.css_types import Selector
+
     last = sieve.selectors[0]
+    if not isinstance(last, Selector):  # it is for none
+        return ""
     named = last.tag.name.lower() if last.tag else "*"
     return f"#{last.ids[0]}" if last.ids else f".{last.classes[0]}" if last.classes else named
 

@@ -103,12 +103,11 @@ def _join_texts(soup: BeautifulSoup) -> None:
         for other in others:
             other.extract()
         if others:
-            text.replace_with("".join((text, *others)))
+            text.replace_with("".join(map(str, (text, *others))))
 
 
 def _is_words(node: PageElement) -> TypeGuard[NavigableString]:
-    from bs4 import NavigableString
-    from bs4.element import PreformattedString
+    from bs4.element import NavigableString, PreformattedString
 
     return isinstance(node, NavigableString) and not isinstance(node, PreformattedString)
 
