@@ -61,6 +61,33 @@ def test_a_table_that_goes_on_over_pages_is_one_table(again: list[tuple[str, ...
     assert text == "\n".join(rows)
 
 
+def test_a_cell_that_a_page_s_end_cuts_names_the_rows_on_both_pages(tmp_path: Path) -> None:
+    """No rule closes it below, and its text is on the first page only."""
+
+    def part(top: int, names: list[str], numbers: list[str]) -> str:
+        made = ruled([("Plant", "Part", "Kilos")], top) + f"60 {top - 20} m 60 {top - 60} l S\n"
+        for row, cells in enumerate(zip(names, numbers, strict=True), start=1):
+            for column, text in enumerate(cells, start=1):
+                x, y = 60 + 100 * column, top - 20 * (row + 1)
+                made += f"{x} {y} 100 20 re S\n" + line(x + 4, y + 6, text, 9)
+        return made
+
+    first = part(720, ["Cap 1", "Cap 2"], ["14", "24"]) + line(64, 686, "Wesel", 9)
+    second = part(780, ["Lid 1", "Lid 2"], ["15", "25"])
+    assert read(pages(first, second), tmp_path).text == (
+        "| Plant | Part | Kilos |\n| --- | --- | --- |\n| Wesel | Cap 1 | 14 |\n| Wesel | Cap 2 | 24 |\n"
+        "| Wesel | Lid 1 | 15 |\n| Wesel | Lid 2 | 25 |"
+    )
+
+
+def test_words_whose_letters_the_library_sets_apart_are_words(tmp_path: Path) -> None:
+    """PDFium takes a page of narrow columns for one that is written downwards, and each letter for a line."""
+    width = 5.004  # of each of these letters at 9 points
+    words = [(x, 785 - 14 * j, f"end{j:02d}") for j in range(50) for x in (60, 300)]
+    letters = "".join(line(x + width * i, y, letter, 9) for x, y, word in words for i, letter in enumerate(word))
+    assert page(letters, tmp_path).text.split() == [word for _, _, word in words]
+
+
 def test_a_table_with_names_of_its_own_is_another_table(tmp_path: Path) -> None:
     """Equal columns alone do not join two tables."""
     nuts = [("Nut", "Price", "Stock"), ("Nut N1", "4", "9")]
