@@ -30,7 +30,7 @@ from discorag.schema.errors import (
 )
 from discorag.schema.metadata import Scalar, Value, as_words, typed
 
-CONVERTER_VERSION = "7"
+CONVERTER_VERSION = "8"
 _TEXT_VERSION = "2"
 _PLAIN, _MARKDOWN = (".txt", ".text"), (".md", ".markdown")
 _TEXTS: dict[str, Markup] = {**dict.fromkeys(_PLAIN, Markup.NONE), **dict.fromkeys(_MARKDOWN, Markup.INLINE)}

@@ -27,6 +27,7 @@ p[style-name='HTML Preformatted'] => pre:separator('\\n')
 p[style-name='macro'] => pre:separator('\\n')
 """
 _FILLS = ("shd", "highlight")
+_TRANSPARENT = ("fldSimple", "bdo", "dir", "ruby", "rubyBase")  # fields, directions of writing, words with a reading
 
 
 def from_docx(parts: Mapping[str, bytes], path: Path) -> Converted:
@@ -46,13 +47,31 @@ def from_docx(parts: Mapping[str, bytes], path: Path) -> Converted:
     trees = {n: tree_of(part) for n, part in parts.items() if n.endswith(".xml") and not n.startswith("word/glossary/")}
     reader = _Reader.of({name.rpartition("/")[2]: tree for name, tree in trees.items()})
     for tree in trees.values():
-        for shift in list(tree.iter("{*}gridBefore")):
-            _fill(shift)
+        _complete(tree)
         unread += reader.write_marks(tree)
     written = {name: etree.tostring(tree) for name, tree in trees.items()}
     result = mammoth.convert_to_html(pack({**parts, **written}), style_map=_STYLES, convert_image=no_image)
     made = html.from_markup(result.value, path)
     return replace(made, unread=dict(unread + Counter(made.unread)))
+
+
+def _complete(tree: _Element) -> None:
+    """Write what mammoth passes over in the way that it reads; the reading of a word, which stands above it, goes."""
+    for shift in list(tree.iter("{*}gridBefore")):
+        _fill(shift)
+    for reading in list(tree.iter("{*}rubyPr", "{*}rt")):
+        if (parent := reading.getparent()) is not None:
+            parent.remove(reading)
+    for around in list(tree.iter(*(f"{{*}}{name}" for name in _TRANSPARENT))):
+        _unwrap(around)
+
+
+def _unwrap(around: _Element) -> None:
+    """Put what an element holds in its place."""
+    parent = around.getparent()
+    if parent is not None:
+        at = parent.index(around)
+        parent[at : at + 1] = list(around)
 
 
 def _fill(shift: _Element) -> None:

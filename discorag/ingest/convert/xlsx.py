@@ -59,9 +59,10 @@ def _write_marks(sheet: Any, book: Any) -> Counter[str]:
         if isinstance(cell.value, CellRichText):
             unread[STRUCK] += sum(_is_struck(part) for part in cell.value)
             cell.value = join_runs(Run(str(p), _level(p)) for p in cell.value if not _is_struck(p)).strip() or None
-        is_struck = cell.value is not None and cell._style.fontId in struck
+        font, fill = (cell._style.fontId, cell._style.fillId) if cell._style else (0, 0)
+        is_struck = cell.value is not None and font in struck
         unread[STRUCK] += is_struck
-        if is_struck or (cell._style.fontId in white and book._fills[cell._style.fillId].fill_type is None):
+        if is_struck or (font in white and book._fills[fill].fill_type is None):
             cell.value = None
             gone.add(cell.row)
         elif cell.value is not None:
