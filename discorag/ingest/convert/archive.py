@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from io import BytesIO
 from pathlib import Path
@@ -13,6 +14,7 @@ from discorag.schema.errors import DecodingError, InputError
 if TYPE_CHECKING:
     from lxml.etree import _Element  # pyright: ignore[reportPrivateUsage]
 
+_STRICT = re.compile(rb"http://purl\.oclc\.org/ooxml/(\w+)/")
 _OLE = b"\xd0\xcf\x11\xe0"  # container of .doc files, and of .docx files that are locked by a password
 
 
@@ -44,6 +46,11 @@ def unpack(data: bytes, path: Path, max_bytes: int) -> dict[str, bytes]:
             with archive.open(part) as file:  # one that lies about its length fails the check of its sum
                 contents[name] = file.read(part.file_size + 1)
         return contents
+
+
+def transitional(parts: Mapping[str, bytes]) -> dict[str, bytes]:
+    """The parts of an Office file with the names of its usual form, which libraries know, instead of the strict one."""
+    return {name: _STRICT.sub(rb"http://schemas.openxmlformats.org/\1/2006/", part) for name, part in parts.items()}
 
 
 def pack(parts: Mapping[str, bytes]) -> BytesIO:

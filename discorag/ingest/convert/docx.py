@@ -28,6 +28,7 @@ p[style-name='HTML Preformatted'] => pre:separator('\\n')
 p[style-name='macro'] => pre:separator('\\n')
 """
 _FILLS = ("shd", "highlight")
+_TRANSPARENT = ("fldSimple", "bdo", "dir", "ruby", "rubyBase")  # fields, directions of writing, words with a reading
 
 
 def from_docx(parts: Mapping[str, bytes], path: Path) -> Converted:
@@ -47,9 +48,7 @@ def from_docx(parts: Mapping[str, bytes], path: Path) -> Converted:
     trees = {n: tree_of(part) for n, part in parts.items() if n.endswith(".xml") and not n.startswith("word/glossary/")}
     reader = _Reader.of({name.rpartition("/")[2]: tree for name, tree in trees.items()})
     for tree in trees.values():
-        _take_fallbacks(tree)
-        for shift in list(tree.iter("{*}gridBefore")):
-            _fill(shift)
+        _complete(tree)
         unread += reader.write_marks(tree)
     written = {name: etree.tostring(tree) for name, tree in trees.items()}
     result = mammoth.convert_to_html(pack({**parts, **written}), style_map=_STYLES, convert_image=no_image)
@@ -57,11 +56,26 @@ def from_docx(parts: Mapping[str, bytes], path: Path) -> Converted:
     return replace(made, unread=dict(unread + Counter(made.unread)))
 
 
-def _take_fallbacks(tree: _Element) -> None:
-    """Take out what stands in two forms in its newer one: mammoth reads the older one only."""
-    for choice in list(tree.iter("{*}Choice")):
-        if (parent := choice.getparent()) is not None:
-            parent.remove(choice)
+def _complete(tree: _Element) -> None:
+    """Write what mammoth passes over in the way that it reads; the reading of a word, which stands above it, goes."""
+    for choice in list(tree.iter("{*}Choice")):  # mammoth reads the older form of what stands in two
+        if (alternatives := choice.getparent()) is not None:
+            alternatives.remove(choice)
+    for shift in list(tree.iter("{*}gridBefore")):
+        _fill(shift)
+    for reading in list(tree.iter("{*}rubyPr", "{*}rt")):
+        if (parent := reading.getparent()) is not None:
+            parent.remove(reading)
+    for around in list(tree.iter(*(f"{{*}}{name}" for name in _TRANSPARENT))):
+        _unwrap(around)
+
+
+def _unwrap(around: _Element) -> None:
+    """Put what an element holds in its place."""
+    parent = around.getparent()
+    if parent is not None:
+        at = parent.index(around)
+        parent[at : at + 1] = list(around)
 
 
 def _fill(shift: _Element) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from discorag.ingest.convert import delimited, docx, epub, html, pdf, pptx, rst, xlsx
-from discorag.ingest.convert.archive import unpack
+from discorag.ingest.convert.archive import transitional, unpack
 from discorag.ingest.convert.converted import Converted
 from discorag.ingest.convert.unread import in_office_file
 from discorag.schema.errors import DecodingError, DiscoRagError, InputError
@@ -39,7 +39,7 @@ def convert(data: bytes, path: Path, *, max_bytes: int) -> Converted:
         return _PLAIN[suffix][0](data, path)
     name, read, _ = _PACKED[suffix]
     try:
-        parts = unpack(data, path, max_bytes)
+        parts = transitional(unpack(data, path, max_bytes))
         file = read(parts, path)
         return replace(file, unread=dict(Counter(file.unread) + Counter(in_office_file(parts))))
     except (DiscoRagError, MemoryError):

@@ -264,6 +264,8 @@ def _converted(soup: BeautifulSoup, path: Path, title: str) -> Converted:
         write_notes(notes)
         for table in soup("table"):
             _simplify(table)
+        for heading in soup.select(":is(td, th) :is(h1, h2, h3, h4, h5, h6)"):  # a paragraph keeps off its neighbours
+            heading.name = "p"
         for terms in soup("dl"):
             _itemise(terms)
         _escape(soup)

@@ -12,7 +12,7 @@ Value = str | bool | int | float | date | time | timedelta  # a datetime is a da
 _TOKEN = re.compile(
     r'"(?P<quoted>[^"]*)"|\\(?P<escaped>.)|(?P<blank>_.)|\*.|\[\$(?P<currency>[^\]-]*)(?:-(?P<locale>[0-9A-F]+))?\]'
     r"|\[(?P<elapsed>h+|m+|s+)\]|\[(?P<condition>(?:[<>]=?|<>|=)-?[\d.]+)\]|\[[^\]]*\]|(?P<half>AM/PM|A/P)"
-    r"|(?P<general>General)|(?P<time>y+|m+|d+|h+|s+(?:\.0+)?)|(?P<power>E[+-]0+)|(?P<sign>[0#?.,%@/])|(?P<other>.)",
+    r"|(?P<general>General)|(?P<time>y+|m+|d+|h+|s+(?:\.0+)?)|(?P<power>E[+-][0#?]*)|(?P<sign>[0#?.,%@/])|(?P<other>.)",
     re.IGNORECASE | re.DOTALL,
 )
 _PLACES = "0#?"
@@ -110,9 +110,9 @@ def _number(value: Decimal, tokens: tuple[_Token, ...], *, is_absolute: bool) ->
     if "/" in signs:
         return minus + _fraction(value, signs)
     if power := next((token.text for token in tokens if token.kind == "power"), ""):
-        return minus + _scientific(value, signs, power)
+        return minus + _scientific(value, signs, power) if power[2:] else None
     whole_places, _, part_places = signs.replace("%", "").partition(".")
-    value /= 1000 ** (len(whole_places + part_places) - len((whole_places + part_places).rstrip(",")))
+    value /= 1000 ** sum(len(places) - len(places.rstrip(",")) for places in (whole_places, part_places))
     least, most = part_places.count("0"), sum(map(part_places.count, _PLACES))
     whole, _, part = f"{value.quantize(Decimal(1).scaleb(-most), ROUND_HALF_UP):f}".partition(".")
     part = part[:least] + part[least:].rstrip("0")
@@ -165,7 +165,7 @@ def _scientific(value: Decimal, signs: str, power: str) -> str:
     decimals = sum(map(signs.partition(".")[2].count, _PLACES))
     number, _, exponent = f"{value:.{decimals}E}".partition("E")
     sign = "-" if exponent.startswith("-") else "+" * ("+" in power)
-    return f"{number}E{sign}{abs(int(exponent)):0{len(power) - 2}}"
+    return f"{number}E{sign}{abs(int(exponent)):0{power.count('0')}}"
 
 
 def _date(value: date | time | timedelta, tokens: tuple[_Token, ...]) -> str | None:
@@ -181,6 +181,7 @@ def _date(value: date | time | timedelta, tokens: tuple[_Token, ...]) -> str | N
         value = datetime.combine(date(1899, 12, 30), value)
     elif not isinstance(value, datetime):
         value = datetime.combine(value, time())
+    value = _rounded(value, words)
     is_half = any(token.kind == "half" for token in tokens)
     text, last = "", ""
     for i, token in enumerate(tokens):
@@ -197,6 +198,13 @@ def _date(value: date | time | timedelta, tokens: tuple[_Token, ...]) -> str | N
         else:
             text += token.text if token.kind == "sign" else _literal(token)
     return text
+
+
+def _rounded(value: datetime, words: list[str]) -> datetime:
+    """``value`` with the parts of a second that its format shows; unchanged if it shows no seconds."""
+    shown = [len(word.partition(".")[2]) for word in words if word.startswith("s")]
+    step = 10 ** (6 - max(shown)) if shown and max(shown) < 6 else 1
+    return value + timedelta(microseconds=(value.microsecond + step // 2) // step * step - value.microsecond)
 
 
 def _elapsed(value: datetime, unit: str) -> str:

@@ -42,7 +42,12 @@ def _slide(shapes: Any) -> str:
     from pptx.enum.shapes import PP_PLACEHOLDER
 
     title, heading = shapes.title, ""
-    if title is not None and not _is_hidden(title) and (name := " ".join(title.text_frame.text.split())):
+    if (
+        title is not None
+        and title.has_text_frame
+        and not _is_hidden(title)
+        and (name := " ".join(title.text_frame.text.split()))
+    ):
         heading = f"{'#' if title.placeholder_format.type == PP_PLACEHOLDER.CENTER_TITLE else '##'} {name}"
     others = (shape for shape in _visible(shapes) if title is None or shape.shape_id != title.shape_id)
     return "\n\n".join(filter(None, [heading, *map(_text, others)]))

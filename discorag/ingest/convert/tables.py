@@ -11,6 +11,7 @@ from discorag.ingest.convert.converted import cell, literal
 _FIGURE = re.compile(r"[^\w\s]*+\d[\d\s.,:/%°'’+\u2212-]*+[^\w\s]*+")
 _DATE = re.compile(r"(?:19|20)\d\d(?:[-/.]\d\d?){0,2}")
 _AMOUNT = re.compile(r"\d[\d.,]*")
+_LABEL_ENDS = (":", "：")  # "Name:" has its value beside it, and names no column
 _SAMPLE = 50  # rows below the first that are compared with it
 _MANY, _LONG, _MAX_KEYS = 8, 320, 3  # columns, and characters of a row, from which on a table is cut; its first columns
 _SPREAD, _SMALL = 50, 10_000  # places that spans may fill, for each cell and in any table
@@ -142,7 +143,8 @@ def _header_rows(rows: list[_Row], width: int) -> int:
     if 0 < named < len(rows):
         return named
     texts = _texts(rows)
-    if len(rows) < 2 or width < 2 or is_data(texts):
+    is_form = any(text.endswith(_LABEL_ENDS) for text in texts[0]) if texts else False
+    if len(rows) < 2 or width < 2 or is_form or is_data(texts):
         return 0
     if _is_bold(rows[0]) and not all(map(_is_bold, rows)):
         return _with_rows_below(rows, width)
@@ -160,8 +162,10 @@ def _is_series(texts: list[list[str]]) -> bool:
 def _with_rows_below(rows: list[_Row], width: int) -> int:
     """How many rows name the columns if the first does: also those below that divide its cells."""
     heads = 1
-    while heads < len(rows) - 1 and any(1 < one.columns < width for one in rows[heads - 1]):
+    while heads < len(rows) - 1 and any(one.text and 1 < one.columns < width for one in rows[heads - 1]):
         row = rows[heads]
+        if _is_one(row, width):
+            break
         continues = row[0] is rows[heads - 1][0] or not row[0].text.strip() or _is_bold(row)
         if not continues or is_data(_texts(rows[heads:])):
             break

@@ -59,10 +59,11 @@ def _write_marks(sheet: Any, book: Any) -> Counter[str]:
         if isinstance(cell.value, CellRichText):
             unread[STRUCK] += sum(_is_struck(part) for part in cell.value)
             cell.value = join_runs(Run(str(p), _level(p)) for p in cell.value if not _is_struck(p)).strip() or None
-        is_struck = cell.value is not None and cell._style.fontId in struck
+        font, fill = (cell._style.fontId, cell._style.fillId) if cell._style else (0, 0)
+        is_struck = cell.value is not None and font in struck
         unread[STRUCK] += is_struck
-        has_fill = book._fills[cell._style.fillId].fill_type is not None or (cell.row, cell.column) in headers
-        is_white = cell._style.fontId in white and not has_fill
+        has_fill = book._fills[fill].fill_type is not None or (cell.row, cell.column) in headers
+        is_white = font in white and not has_fill
         unread[HIDDEN] += is_white and not is_struck and cell.value is not None
         if is_struck or is_white:
             cell.value = None
