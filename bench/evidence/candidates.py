@@ -14,6 +14,7 @@ from discorag.ingest.segment.headings import build_hierarchy
 from discorag.retrieval.search import search_chunks
 from discorag.retrieval.width import CANDIDATES
 from discorag.schema.document import Chunk, Document, Markup, Scope
+from discorag.schema.metadata import read_filters
 from discorag.schema.values import fingerprint
 from discorag.store.records import Manifest
 from eval.sample import DocSpan, Sample, SourceDocument
@@ -93,7 +94,7 @@ def _as_loaded(source: SourceDocument) -> Document:
 
 
 async def _candidates(name: str, sample: Sample, within: Sequence[str], backends: Backends, scope: Scope) -> Candidates:
-    filters = {"doc_id": [scope.id_of(doc) for doc in within]} if within else {}
+    filters = read_filters({"doc_id": [scope.id_of(doc) for doc in within]} if within else {})
     found, read = await search_chunks(
         backends.store, backends.encoder, scope, sample.query, "hybrid", top_k=CANDIDATES, filters=filters
     )

@@ -77,14 +77,15 @@ class Gateway:
         """
         if cached := await self._read_cache(request):
             return cached
+        if self._cache is None:
+            return await self._ask(request)
         asked, key = await self._asked.get(), self._key(request)
-        if self._cache and key in asked:
+        if key in asked:
             await asked[key].wait()
             if cached := await self._read_cache(request):
                 return cached
         with _announce(key, asked):
-            await self._check_fits(request)
-            return await self._settle(request, await self._chat.send(request))
+            return await self._ask(request)
 
     async def stream(self, request: Request[str]) -> AsyncIterator[str | Reply[str]]:
         """See `discorag.models.protocol.LanguageModel.stream`. The result of a beam search comes as one piece."""
@@ -96,6 +97,10 @@ class Gateway:
         async with aclosing(self._chat.stream(request)) as parts:
             async for part in parts:
                 yield part if isinstance(part, str) else await self._settle(request, part)
+
+    async def _ask(self, request: Request[T]) -> Reply[T]:
+        await self._check_fits(request)
+        return await self._settle(request, await self._chat.send(request))
 
     async def _settle(self, request: Request[T], draft: Draft) -> Reply[T]:
         try:

@@ -52,6 +52,8 @@ def _reachable(part: Any, schemas: dict[str, Any]) -> set[str]:
 def _declared(name: str, schema: dict[str, Any], *, whole: bool) -> str:
     if "enum" in schema:
         return f"export type {name} = {' | '.join(map(json.dumps, schema['enum']))};"
+    if "prefixItems" in schema:
+        return f"export type {name} = {_type(schema)};"
     required = schema["properties"].keys() if whole else schema.get("required", [])
     fields = [f"  {k}{'' if k in required else '?'}: {_type(v)};" for k, v in schema["properties"].items()]
     return "\n".join([f"export interface {name} {{", *fields, "}"])

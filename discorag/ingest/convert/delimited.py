@@ -60,7 +60,7 @@ def _tables(rows: Sequence[list[str]]) -> list[list[list[str]]]:
         is_other = names not in below[:1] and (len(below) < len(part) or width != before)
         if not found or (is_other and _names_figures(below)):
             found.append(part)
-            names, before = next(iter(below), []), width
+            names, before = next(iter(below), list[str]()), width
         else:
             found[-1] += part
     return found

@@ -74,8 +74,9 @@ def _unwrap(around: _Element) -> None:
     """Put what an element holds in its place."""
     parent = around.getparent()
     if parent is not None:
-        at = parent.index(around)
-        parent[at : at + 1] = list(around)
+        for child in list(around):
+            around.addprevious(child)
+        parent.remove(around)
 
 
 def _fill(shift: _Element) -> None:

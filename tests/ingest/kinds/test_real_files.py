@@ -3,6 +3,7 @@
 from base64 import b64decode
 from datetime import datetime
 from io import BytesIO
+from typing import Any
 
 import docx
 import openpyxl
@@ -34,7 +35,7 @@ RUN = "<w:r><w:t>{}</w:t></w:r>"
 )
 def test_text_in_fields_directions_and_with_a_reading_is_read(around: str, text: str) -> None:
     """Word puts runs into elements that say only how they came about or how they are set."""
-    document = docx.Document()
+    document: Any = docx.Document()
     paragraph = document.add_paragraph("Before ")
     inner = f"<w:p {nsdecls('w')}>{around.format(RUN.format(text))}</w:p>"
     paragraph._p.extend(list(parse_xml(inner)))
@@ -77,15 +78,16 @@ def strict(data: bytes) -> bytes:
 def test_a_strict_workbook_is_read() -> None:
     """Its parts have other names than those that openpyxl knows."""
     book = openpyxl.Workbook()
+    sheet: Any = book.active
     for row in (["Ship", "Crew", "Sails"], ["Tern", 12, 4]):
-        book.active.append(row)
+        sheet.append(row)
     book.save(buffer := BytesIO())
     assert quotes("a.xlsx", strict(buffer.getvalue())) == ["Tern, Crew: 12; Sails: 4."]
 
 
 def test_a_title_that_is_a_picture_does_not_stop_a_presentation() -> None:
     """PowerPoint lets a picture fill the place of the title; the slide's words are read all the same."""
-    deck = pptx.Presentation()
+    deck: Any = pptx.Presentation()
     slide = deck.slides.add_slide(deck.slide_layouts[6])
     picture = slide.shapes.add_picture(BytesIO(b64decode(PIXEL)), 0, 0)
     picture._element.nvPicPr.nvPr.append(parse_pptx(f'<p:ph {nsdecls_pptx("p")} type="title"/>'))

@@ -52,6 +52,7 @@ export interface Chunk {
   headings: string[];
   page: number | null;
   page_breaks: number[];
+  lines: PageLine[];
   markup: Markup;
   columns: string;
   tree: RstTree | null;
@@ -121,6 +122,7 @@ export interface EvidenceSpan {
   span: Span;
   text: string;
   page: number | null;
+  regions: Region[];
   also_in: string[];
   is_context: boolean;
 }
@@ -213,6 +215,8 @@ export interface Options {
   answer_tokens?: number | null;
 }
 
+export type PageLine = [number, number, number, number, number, number];
+
 export interface Plan {
   paragraph: string;
   steps: PlanStep[];
@@ -245,6 +249,14 @@ export interface Reference {
   chunk: number;
   first: number | null;
   last: number | null;
+}
+
+export interface Region {
+  page: number;
+  x0: number;
+  y0: number;
+  x1: number;
+  y1: number;
 }
 
 export type Relation = "ELABORATION" | "EXPLANATION" | "EVIDENCE" | "EXAMPLE" | "CONTRAST" | "COMPARISON" | "CONCESSION" | "ANTITHESIS" | "CAUSE" | "RESULT" | "CONSEQUENCE" | "PURPOSE" | "CONDITION" | "TEMPORAL" | "SEQUENCE" | "BACKGROUND" | "CIRCUMSTANCE" | "SUMMARY" | "RESTATEMENT" | "EVALUATION" | "INTERPRETATION" | "ATTRIBUTION" | "DEFINITION" | "CLASSIFICATION" | "JOINT";
@@ -294,6 +306,7 @@ export interface Side {
   chunk_id: string;
   span: Span;
   page: number | null;
+  regions: Region[];
   headings: string[];
   quote: string;
   lit: Span[];
