@@ -25,7 +25,7 @@ BULLETS = "•●▪◦‣▶►▸➢➤❖∙\uf0b7\uf0a7\uf0d8"  # the last t
 _RAISED = 0.9  # of the height of the others: smaller digits may be raised
 _WORDS = 0.4  # of the height: words of a line are no further apart, cells may be
 _LEVEL = 0.02  # of the height: letters of one size are on one line if no further apart
-_SPACE = 0.15  # of the height: the least room that a space takes
+_SPACE = 0.07  # of the height: the least room that a space takes between boxes as wide as their letters advance
 _BULLET = re.compile(rf"[{BULLETS}]\s*")
 
 

@@ -274,6 +274,7 @@ def raised(base: str, mark: str, rise: float, after: str = "") -> str:
     [
         (raised("The mass is 10", "6", 4, " kg."), "The mass is 10^6 kg."),
         (raised("It covers 40 m", "2", 4, " of floor."), "It covers 40 m^2 of floor."),
+        (line(60, 700, "20 m") + line(86.7, 704, "2", 7) + line(91.7, 700, "in all."), "20 m^2 in all."),
         (raised("The fee", "1", 4, " is due."), "The fee^1 is due."),
         (raised("Binary 10", "2", -2, " is two."), "Binary 10_2 is two."),
         (raised("Drink H", "2", -2, "O."), "Drink H2O."),
