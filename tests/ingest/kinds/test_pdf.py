@@ -285,7 +285,7 @@ def raised(base: str, mark: str, rise: float, after: str = "") -> str:
             "Take 2 1/2 cups.",
         ),
     ],
-    ids=["power", "unit", "footnote", "base", "formula", "slash", "stacked"],
+    ids=["power", "unit", "near word", "footnote", "base", "formula", "slash", "stacked"],
 )  # fmt: skip
 def test_raised_digits_and_fractions_are_not_read_as_other_numbers(content: str, text: str, tmp_path: Path) -> None:
     """Ten to the sixth is not 106, and a half is not 12."""
