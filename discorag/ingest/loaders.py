@@ -69,6 +69,11 @@ def is_converted(path: Path) -> bool:
     return path.suffix.lower() in LIBRARIES
 
 
+def may_take_long(data: bytes, path: Path) -> bool:
+    """Whether a file is read within limits of time and memory: one to convert, or Markdown with tables of HTML."""
+    return is_converted(path) or (path.suffix.lower() in _MARKDOWN and b"<table" in data.lower())
+
+
 def load(path: Path, *, max_bytes: int) -> Document:
     """Read a file of at most ``max_bytes``. All but text and Markdown is converted to Markdown.
 
@@ -84,8 +89,12 @@ def load(path: Path, *, max_bytes: int) -> Document:
             gone, `UnknownFormatError` for its suffix).
     """
     data = bytes_of(path, max_bytes=max_bytes)
-    file = convert(data, path, max_bytes=max_bytes) if is_converted(path) else read_text(data, path)
-    return document_of(path, data, file)
+    return document_of(path, data, read(data, path, max_bytes=max_bytes))
+
+
+def read(data: bytes, path: Path, *, max_bytes: int) -> Converted:
+    """What a file with these bytes holds; a zipped one unpacks to ``max_bytes`` at most. Raises as `load`."""
+    return convert(data, path, max_bytes=max_bytes) if is_converted(path) else read_text(data, path)
 
 
 def bytes_of(path: Path, *, max_bytes: int) -> bytes:

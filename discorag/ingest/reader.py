@@ -1,4 +1,4 @@
-"""Reads files for an ingest: text in this process, everything else in child processes, and all within limits.
+"""Reads files for an ingest: plain text in this process, all others in child processes, within limits.
 
 Whatever a file does to a child process, it can be stopped, and this process continues. The pools of anyio and
 multiprocessing, and those built on it, do not fit: their children run the user's script once more, send pickles, which
@@ -20,7 +20,7 @@ from discorag.config import ReadingSettings
 from discorag.ingest.convert import worker
 from discorag.ingest.convert.converted import Converted
 from discorag.ingest.convert.worker import Reply, Request
-from discorag.ingest.loaders import bytes_of, document_of, is_converted, read_text
+from discorag.ingest.loaders import bytes_of, document_of, may_take_long, read_text
 from discorag.schema import errors
 from discorag.schema.document import Document
 from discorag.schema.errors import ConversionError, DecodingError, DiscoRagError
@@ -50,7 +50,7 @@ class Reader:
     async def read(self, path: Path) -> Document:
         """The document of a file. Raises as `convert`."""
         data = await asyncio.to_thread(bytes_of, path, max_bytes=self._max_bytes)
-        if is_converted(path):
+        if may_take_long(data, path):
             file = await self.convert(data, path)
         else:
             file = await asyncio.to_thread(read_text, data, path)

@@ -213,6 +213,17 @@ def test_a_child_does_not_load_torch() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "set()\n"
 
 
+async def test_tables_of_html_in_markdown_are_read_in_a_child_with_its_limits(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reader: Reader
+) -> None:
+    (tmp_path / "a.md").write_text("# Tides\n\n<TABLE><tr><th>Port<th>Rise<tr><td>Ulm<td>2 m</TABLE>\n")
+    assert "| Ulm | 2 m |" in (await reader.read(tmp_path / "a.md")).text
+    reader.close()
+    monkeypatch.setattr("sys.executable", "/bin/false")
+    with pytest.raises(ConversionError, match=r"a\.md cannot be converted"):
+        await reader.read(tmp_path / "a.md")
+
+
 async def test_text_stays_in_this_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reader: Reader) -> None:
     monkeypatch.setattr("sys.executable", "/bin/false")
     (tmp_path / "a.md").write_text("---\nyear: 2020\n---\n# Tides\n\nThey rise.\n")

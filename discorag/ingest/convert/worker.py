@@ -18,7 +18,7 @@ from typing import BinaryIO
 from pydantic import BaseModel
 
 from discorag.ingest.convert.converted import Converted
-from discorag.ingest.convert.formats import convert
+from discorag.ingest.loaders import read
 from discorag.schema.errors import DiscoRagError
 
 IDLE_S = 300.0
@@ -90,7 +90,7 @@ def _listen(pipe: BinaryIO, waiting: SimpleQueue[tuple[Request, bytes]]) -> None
 def answer(request: Request, data: bytes) -> bytes:
     """The `Reply` to a request, as JSON; never raises."""
     try:
-        file = convert(data, Path(request.path), max_bytes=request.max_bytes)
+        file = read(data, Path(request.path), max_bytes=request.max_bytes)
         is_too_long = len(file.text.encode()) > request.output_bytes
         return (Reply(error=OUTPUT) if is_too_long else Reply(file=file)).model_dump_json().encode()
     except DiscoRagError as error:
