@@ -19,6 +19,7 @@ from discorag.ingest.convert.marks import STRUCK
 from discorag.ingest.convert.page import Grid, Part, page_parts
 from discorag.ingest.convert.raised import in_line, not_struck
 from discorag.schema.errors import DecodingError, InputError
+from discorag.schema.values import amount
 
 if TYPE_CHECKING:
     from pdfplumber.page import Page
@@ -67,7 +68,7 @@ def from_pdf(data: bytes, path: Path) -> Converted:
     made = join_pages(read.pages)
     if not made.text.strip():
         raise InputError(
-            f"{path} has {len(read.pages)} pages without text.",
+            f"{path} has {amount(len(read.pages), 'pages')} without text.",
             hint="If it is a scan, run OCR over it first (ocrmypdf).",
         )
     read.unread["numbered running line"] += made.numbered
