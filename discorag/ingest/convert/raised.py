@@ -11,7 +11,7 @@ from discorag.ingest.convert.glyphs import Box, Glyph
 _SMALL = 0.88  # of the height of what is before them: smaller digits may be raised
 _DESCENT = 0.18  # of a glyph's height: what is below its baseline
 _UP, _DOWN = 0.15, 0.08  # of the height of what is before them: from there on they are raised, or lowered
-_NEAR = 0.3  # of a digit's height: what is before it in its line, across a line's end, is not further from it
+_NEAR = 0.3  # of a digit's height: how far the glyph before it may be if PDFium ends a line between them
 _WIDEST = 40.0  # points: a longer rule is not a fraction's
 _MIDDLE = (0.3, 0.6)  # of a glyph's height: a rule there strikes it out
 _SLASHES = "/\u2044\u2215"
@@ -53,7 +53,7 @@ def in_line(glyphs: Sequence[Glyph], rules: Sequence[Box]) -> list[Glyph]:
 
 
 def _before(made: Sequence[Glyph], box: Box) -> Glyph:
-    """The glyph before a digit. PDFium may end a line in front of a raised one."""
+    """The glyph before a digit, also across the end of a line: PDFium may set one before a raised digit."""
     last = next((glyph for glyph in reversed(made) if glyph.char not in "\r\n"), Glyph(" ", None))
     if last.box and last is not made[-1] and not -1 <= box.left - last.box.right < _NEAR * box.height:
         return made[-1]
