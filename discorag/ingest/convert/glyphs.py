@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -186,7 +186,6 @@ class _Sight:
         self._page, self._text, self._drawn, self._raw = page, text, drawn, raw
         self._crop = Box(*page.get_bbox())
         self._looks: dict[int, _Look] = {}
-        self._picture: Callable[[Box], bool] | None = None
 
     def glyphs(self) -> Iterator[_Seen]:
         """The characters of the page in the file's order."""
@@ -253,10 +252,11 @@ class _Sight:
 
     def _is_drawn(self, i: int) -> bool:
         """Whether the picture of the page has more than one colour where this character is."""
-        if self._picture is None:
-            self._picture = _picture(self._page)
-        left, bottom, right, top = self._text.get_charbox(i)
-        return self._picture(Box(left, bottom, right, top))
+        return self._stands_out(Box(*self._text.get_charbox(i)))
+
+    @cached_property
+    def _stands_out(self) -> Callable[[Box], bool]:
+        return _picture(self._page)
 
 
 def _picture(page: PdfPage) -> Callable[[Box], bool]:
@@ -284,8 +284,7 @@ def _is_artefact(item: Any) -> bool:
     """Whether the file marks an object as decoration or part of the layout, and not as content."""
     raw = pdfium()
     buffer, size = (ctypes.c_ushort * (len(_ARTEFACT) // 2))(), ctypes.c_ulong()
-    for i in range(raw.FPDFPageObj_CountMarks(item)):
-        mark = raw.FPDFPageObj_GetMark(item, i)
+    for mark in _objects(item, raw.FPDFPageObj_CountMarks, raw.FPDFPageObj_GetMark):
         if raw.FPDFPageObjMark_GetName(mark, buffer, len(_ARTEFACT), size) and bytes(buffer) == _ARTEFACT:
             return True
     return False

@@ -17,7 +17,8 @@ from discorag.ingest.convert.glyphs import Box, Drawing, drawing, may_hold_table
 from discorag.ingest.convert.joining import join_pages
 from discorag.ingest.convert.marks import STRUCK
 from discorag.ingest.convert.page import Grid, Part, page_parts
-from discorag.ingest.convert.raised import in_line, not_struck
+from discorag.ingest.convert.raised import in_line
+from discorag.ingest.convert.struck import not_struck
 from discorag.schema.errors import DecodingError, InputError
 
 if TYPE_CHECKING:
