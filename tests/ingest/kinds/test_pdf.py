@@ -31,7 +31,7 @@ def line(x: float, y: float, text: str, size: float = 12, more: str = "") -> str
     return f"BT /F {size} Tf {more} {x} {y} Td ({text}) Tj ET\n"
 
 
-def cell(x: int, y: int, text: str, width: int = 100, height: int = 20) -> str:
+def cell(x: int, y: float, text: str, width: int = 100, height: int = 20) -> str:
     return f"{x} {y} {width} {height} re S\n" + line(x + 4, y + 6, text, 9)
 
 
