@@ -139,7 +139,7 @@ def _documents(chunk: Chunk, title: str, hit: Json, evidence: dict[str, list[lis
             "title": title,
             "headings": list(chunk.headings),
             "page": chunk.page_at(start),
-            "regions": [] if chunk.stands_for else [r.model_dump() for r in chunk.regions_at(span)],
+            "regions": [r.model_dump() for r in chunk.regions_at(span)],
             "start": start,
             "end": chunk.stands_for[-1].end if chunk.stands_for else span.end,
             "score": hit["score"],

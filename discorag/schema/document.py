@@ -79,7 +79,7 @@ class Document(BaseModel, frozen=True):
 
     @property
     def content_hash(self) -> str:
-        """Digest of all but place and bytes of the file: it changes if anything stored would change."""
+        """Digest of everything but the place and the bytes of the file: it changes if anything stored would change."""
         parts = [self.text, self.title, *map(str, sorted(self.metadata.items()))]
         parts += [str(part) for part in (self.pages, self.lines, sorted(self.unread.items())) if part]
         return digest("\x00".join(parts))

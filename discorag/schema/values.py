@@ -93,7 +93,7 @@ _END_OF_NOUN = re.compile(r"(?= without |$)")
 
 
 def list_amounts(counts: Mapping[str, int]) -> str:
-    """Things by their kind, a singular noun, in words.
+    """The number of things of each kind, in words; a kind is a singular noun.
 
     >>> list_amounts({"image": 2, "formula without value": 1, "form field": 3})
     '2 images, 1 formula without value and 3 form fields'

@@ -11,7 +11,7 @@ from discorag.ingest.convert.glyphs import Box, Glyph
 _NEGATION = "\u0338"
 _ABOVE = dict(zip("`´ˆ˜¯˘˙¨˚˝ˇ", "\u0300\u0301\u0302\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c", strict=True))
 _ACCENTS = {**_ABOVE, "¸": "\u0327", "˛": "\u0328", _NEGATION: _NEGATION}
-_NEAR = 0.4  # of the height of a letter: what its accent stands higher, at most
+_NEAR = 0.4  # of the height of a letter: how much higher its accent may stand
 _LINE, _TOUCH = 12.0, 0.1  # points
 _SPACE = 0.15  # of the height of a letter: the least room that a space takes
 
@@ -19,7 +19,7 @@ _SPACE = 0.15  # of the height of a letter: the least room that a space takes
 def with_accents(glyphs: Sequence[Glyph]) -> list[Glyph]:
     """The glyphs, with each accent that is drawn over a letter as one character with it: "¨" and "a" as "ä".
 
-    Such an accent may stand anywhere in the file. The spaces that PDFium sets around it then are in no word.
+    Such an accent may stand anywhere in the file. The spaces that PDFium then sets around it are left out.
     """
     lines: dict[int, list[int]] = defaultdict(list)
     for at, (char, box) in enumerate(glyphs):
@@ -57,7 +57,7 @@ def _letter(glyphs: Sequence[Glyph], i: int, accent: Box, lines: Mapping[int, Se
 
 
 def _spaces(glyphs: Sequence[Glyph], i: int) -> Iterator[int]:
-    """The spaces beside an accent that its neighbours leave no room for; one of two stays where they do."""
+    """The spaces to leave out next to an accent: all but one if its neighbours leave room for a space, else all."""
     start, end = i, i + 1
     while start and glyphs[start - 1].char == " ":
         start -= 1

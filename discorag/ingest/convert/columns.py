@@ -67,7 +67,7 @@ def _row(line: list[Glyph]) -> _Row:
             cells.append([])
         cells[-1].append(glyph)
         last = box or last
-    return _Row(cells, [_around(cell) for cell in cells])
+    return _Row(cells, [line_box(cell) for cell in cells])
 
 
 def _order(rows: Sequence[_Row]) -> Iterator[Stretch]:
@@ -162,7 +162,8 @@ def _text(glyphs: Iterable[Glyph]) -> str:
     return "".join(glyph.char for glyph in glyphs).strip()
 
 
-def _around(glyphs: Sequence[Glyph]) -> Box:
+def line_box(glyphs: Sequence[Glyph]) -> Box:
+    """The box of a line, as high as its usual glyph."""
     boxes = [glyph.box for glyph in glyphs if glyph.box]
     return Box(
         min(box.left for box in boxes),

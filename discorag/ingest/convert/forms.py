@@ -21,7 +21,7 @@ _NEAR = 1.5  # of the line height: text so near behind a box that is ticked is i
 
 
 class _Field(NamedTuple):
-    """A field that shows something: ``text`` is its value, ``name`` what a reader of the form is told."""
+    """A field that shows something: ``text`` is its value, ``name`` its description in the form."""
 
     box: Box
     text: str
@@ -30,7 +30,7 @@ class _Field(NamedTuple):
 
 
 class Forms:
-    """The form of a PDF; to be made before its pages are read."""
+    """The form of a PDF. It must be created before any page is read."""
 
     def __init__(self, pdf: PdfDocument) -> None:
         self._raw = pdfium()

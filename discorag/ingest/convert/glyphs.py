@@ -7,7 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,7 +25,7 @@ _CONTRAST = 8  # of 255: least difference of what is drawn where a visible chara
 _TINY = 1.5  # points: smaller text cannot be read
 _LARGE, _FAINT = 30, 128  # points, and opacity of 255: larger text that lets through what is below it is a watermark
 _ARTEFACT = "Artifact\0".encode("utf-16-le")
-_FONT_NAME = 16  # bytes: a longer name is none that matters
+_FONT_NAME = 16  # bytes: longer names do not matter
 _STRAIGHT = 0.1  # radians that upright text may be turned by, as in a scan
 _PIXELS = 4_000_000  # of the picture of a page, at most
 _RULE, _LONG = 3.0, 3.0  # points: the height of a rule with the room for its stroke, at most; its width, at least
@@ -93,8 +93,8 @@ class Drawing:
 class Shown:
     """The visible text of a page, in the file's order, and how often something else was left out, by kind.
 
-    ``turn`` is by how many degrees, clockwise, the page was turned so that most of its text is upright: glyphs and
-    rules are in the coordinates of the turned page.
+    ``turn`` is by how many degrees, clockwise, the page was turned so that most of its text is upright: glyphs
+    are in the coordinates of the turned page, and such a page has no rules.
     """
 
     glyphs: list[Glyph]
@@ -167,7 +167,7 @@ def shown(page: PdfPage, drawn: Drawing) -> Shown:
         elif reason != last:
             unread[reason] += 1
         last = reason
-    return Shown(glyphs, [rule.turned(turn) for rule in drawn.rules] if not turn else [], unread, turn)
+    return Shown(glyphs, [] if turn else drawn.rules, unread, turn)
 
 
 def _with_overflow(seen: Iterator[_Seen]) -> Iterator[_Seen]:
@@ -186,7 +186,6 @@ class _Sight:
         self._page, self._text, self._drawn, self._raw = page, text, drawn, raw
         self._crop = Box(*page.get_bbox())
         self._looks: dict[int, _Look] = {}
-        self._picture: Callable[[Box], bool] | None = None
 
     def glyphs(self) -> Iterator[_Seen]:
         """The characters of the page in the file's order."""
@@ -252,11 +251,12 @@ class _Sight:
         return name.value.decode("latin-1")
 
     def _is_drawn(self, i: int) -> bool:
-        """Whether the picture of the page is not of one colour where this character is."""
-        if self._picture is None:
-            self._picture = _picture(self._page)
-        left, bottom, right, top = self._text.get_charbox(i)
-        return self._picture(Box(left, bottom, right, top))
+        """Whether the picture of the page has more than one colour where this character is."""
+        return self._stands_out(Box(*self._text.get_charbox(i)))
+
+    @cached_property
+    def _stands_out(self) -> Callable[[Box], bool]:
+        return _picture(self._page)
 
 
 def _picture(page: PdfPage) -> Callable[[Box], bool]:
@@ -281,11 +281,10 @@ def _picture(page: PdfPage) -> Callable[[Box], bool]:
 
 
 def _is_artefact(item: Any) -> bool:
-    """Whether the file marks an object as one that is not of its text."""
+    """Whether the file marks an object as decoration or part of the layout, and not as content."""
     raw = pdfium()
     buffer, size = (ctypes.c_ushort * (len(_ARTEFACT) // 2))(), ctypes.c_ulong()
-    for i in range(raw.FPDFPageObj_CountMarks(item)):
-        mark = raw.FPDFPageObj_GetMark(item, i)
+    for mark in _objects(item, raw.FPDFPageObj_CountMarks, raw.FPDFPageObj_GetMark):
         if raw.FPDFPageObjMark_GetName(mark, buffer, len(_ARTEFACT), size) and bytes(buffer) == _ARTEFACT:
             return True
     return False

@@ -32,7 +32,7 @@ _SAME_EDGE = 2.0  # points
 
 @dataclass(frozen=True)
 class Joined:
-    """A document's text, where each page starts in it, its lines, and how many numbered running lines it lacks."""
+    """A document's text, where each page starts in it, its lines, and how many numbered running lines were left out."""
 
     text: str
     starts: tuple[int, ...]
@@ -53,7 +53,7 @@ def join_pages(pages: Sequence[Sequence[Part]]) -> Joined:
     Words that were split at the end of a line are joined, with their hyphen if the document speaks for it. A sentence
     that continues on the next page is not broken by a blank line. A table that continues there is one table.
     """
-    kept, numbered = without_running_lines(pages)
+    kept, numbered = _without_running_lines(pages)
     placed = _with_joined_tables(kept)
     texts = ["\n\n".join(part.text for part in page) for page in placed]
     places = [place for page in placed for part in page for place in part.places]
@@ -68,13 +68,13 @@ def join_pages(pages: Sequence[Sequence[Part]]) -> Joined:
     return Joined(text, _starts(text, lines, len(pages)), tuple(lines), numbered)
 
 
-def without_running_lines(pages: Sequence[Sequence[Part]]) -> tuple[list[list[Part]], int]:
+def _without_running_lines(pages: Sequence[Sequence[Part]]) -> tuple[list[list[Part]], int]:
     """Pages without headers and footers that repeat those of earlier pages, apart from the page numbers in them.
 
     Such a line is on at least three pages, each at most two pages after the one before; one with a number that changes
     is not larger than the text. In a file of two pages it is in the same place of both, above or below all else, not
-    larger than the text, and only the number of a page may change. Also returns how many lines hold more than that, as
-    "Lot 7" does, and are left out on later pages.
+    larger than the text, and only the number of a page may change. Also returns how many lines hold more than a page
+    number, as "Lot 7" does, and are left out on later pages.
     """
     of_two = len(pages) == _OF_TWO
     usual = median([part.height for page in pages for part in page if isinstance(part, Paragraph)] or [0.0])
@@ -99,7 +99,7 @@ def without_running_lines(pages: Sequence[Sequence[Part]]) -> tuple[list[list[Pa
 
 
 def _outermost(page: Sequence[Part], repeated: Sequence[set[str]]) -> list[set[str]]:
-    """What repeats of each part, if the part is above or below all that do not repeat."""
+    """The repeated keys of each part, if the part is above or below all parts that do not repeat."""
     rest = [box for part, keys in zip(page, repeated, strict=True) if not keys for box in part.boxes]
     top, bottom = max((box.top for box in rest), default=0.0), min((box.bottom for box in rest), default=0.0)
     return [
@@ -127,7 +127,7 @@ def _keys(part: Part, page: int, usual: float, *, of_two: bool) -> Iterator[str]
 
 
 def _repeats(pages: list[int], least: int) -> Iterator[int]:
-    """The pages, given in order, that continue a run of at least so many."""
+    """The pages that continue a run of at least ``least`` pages; ``pages`` are in order."""
     start = 0
     for end in range(1, len(pages) + 1):
         if end == len(pages) or pages[end] - pages[end - 1] > _EDGE:
@@ -138,32 +138,25 @@ def _repeats(pages: list[int], least: int) -> Iterator[int]:
 
 def _with_joined_tables(pages: Sequence[Sequence[Part]]) -> list[list[_Placed]]:
     """The parts as text. A table at the end of a page goes on with one of the same columns that begins the next."""
-    made: list[list[_Placed]] = [[] for _ in pages]
-    waiting: tuple[int, PageTable, list[tuple[int, Box]]] | None = None  # the last table, and where it is written
-
-    def write(number: int, table: PageTable, places: list[tuple[int, Box]]) -> None:
-        if table.plain is None:
-            made[number].append(_placed_table(table.rows, places))
-        else:
-            made[number] += [_Placed(part.text, [(number, box) for box in part.boxes]) for part in table.plain]
-
+    joined: list[tuple[int, Part, list[tuple[int, Box]]]] = []  # each part, where it begins, and its boxes
     for number, page in enumerate(pages):
         for at, part in enumerate(page):
-            if isinstance(part, PageTable) and waiting and at == 0 and _goes_on(waiting[1], part):
-                rows, boxes = _without_names(waiting[1], part)
-                joined = replace(waiting[1], rows=waiting[1].rows + rows, plain=None)
-                waiting = (waiting[0], joined, [*waiting[2], *((number, box) for box in boxes)])
-                continue
-            if waiting:
-                write(*waiting)
-                waiting = None
-            places = [(number, box) for box in part.boxes]
-            if isinstance(part, PageTable):
-                waiting = (number, part, places)
+            before = joined[-1][1] if joined and at == 0 else None
+            if isinstance(before, PageTable) and isinstance(part, PageTable) and _goes_on(before, part):
+                start, _, places = joined.pop()
+                rows, boxes = _without_names(before, part)
+                whole = replace(before, rows=before.rows + rows, plain=None)
+                joined.append((start, whole, places + [(number, box) for box in boxes]))
             else:
-                made[number].append(_Placed(part.text, places))
-    if waiting:
-        write(*waiting)
+                joined.append((number, part, [(number, box) for box in part.boxes]))
+    made: list[list[_Placed]] = [[] for _ in pages]
+    for start, part, places in joined:
+        if isinstance(part, Paragraph):
+            made[start].append(_Placed(part.text, places))
+        elif part.plain is None:
+            made[start].append(_placed_table(part.rows, places))
+        else:
+            made[start] += [_Placed(one.text, [(start, box) for box in one.boxes]) for one in part.plain]
     return made
 
 
@@ -237,7 +230,8 @@ def _placed_table(rows: list[list[Cell]], places: list[tuple[int, Box]]) -> _Pla
 def _whole(left: str, mark: str, right: str, compounds: set[str], words: set[str]) -> str:
     """The word of two halves. The hyphen stays before a capital or a digit, or if the document speaks for it.
 
-    It does if it has the word with a hyphen elsewhere, or both halves as words, but not the word without a hyphen.
+    The document does if it has the word with a hyphen elsewhere, or both halves as words, but not the word without a
+    hyphen.
     """
     first, second = left.lower(), right.lower()
     are_words = first in words and second in words and first + second not in words

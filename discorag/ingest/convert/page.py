@@ -10,11 +10,11 @@ from itertools import groupby, pairwise
 from operator import itemgetter
 from statistics import median
 
-from discorag.ingest.convert.columns import Stretch, reading_order
+from discorag.ingest.convert.columns import Stretch, line_box, reading_order
 from discorag.ingest.convert.forms import END_OF_FIELD
 from discorag.ingest.convert.glyphs import Box, Glyph
 from discorag.ingest.convert.tables import Cell
-from discorag.ingest.convert.unwrap import Line, paragraphs, unwrap, without_marks
+from discorag.ingest.convert.unwrap import HYPHEN, Line, paragraphs, unwrap, without_marks
 
 Grid = list[Box]
 """The cells of a table, as its rules enclose them."""
@@ -26,6 +26,7 @@ _RAISED = 0.9  # of the height of the others: smaller digits may be raised
 _WORDS = 0.4  # of the height: words of a line are no further apart, cells may be
 _LEVEL = 0.02  # of the height: letters of one size are on one line if no further apart
 _SPACE = 0.07  # of the height: the least room that a space takes between boxes as wide as their letters advance
+_LINE_ENDS = f"\r\n{HYPHEN}"
 _BULLET = re.compile(rf"[{BULLETS}]\s*")
 
 
@@ -40,7 +41,7 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class PageTable:
-    """A ruled table, or what goes on with that of the page before.
+    """A ruled table, or the rest of one that begins on the page before.
 
     Args:
         rows: Its cells, as in `discorag.ingest.convert.tables.Table`.
@@ -102,7 +103,7 @@ def _edges(grid: Grid) -> tuple[list[float], list[float]]:
 
 def _paragraphs(glyphs: Iterable[Glyph]) -> list[Paragraph]:
     return [
-        Paragraph(unwrap(lines), [line.box for line in lines], median(line.height for line in lines))
+        Paragraph(unwrap(lines), [line.box for line in lines], median(line.box.height for line in lines))
         for lines in paragraphs(list(_lines(glyphs)))
     ]
 
@@ -172,7 +173,7 @@ def _broken_lines(glyphs: Iterable[Glyph]) -> Iterator[list[Glyph]]:
     for glyph in [*glyphs, Glyph("\n", None)]:
         if glyph.char not in "\r\n":
             line.append(glyph)
-        if glyph.char in "\r\n\x02":
+        if glyph.char in _LINE_ENDS:
             if any(g.box for g in line):
                 yield line
             line = []
@@ -190,7 +191,7 @@ def _goes_on(line: Sequence[Glyph], following: Sequence[Glyph]) -> bool:
 
 
 def _gap(line: Sequence[Glyph], following: Sequence[Glyph]) -> list[Glyph]:
-    """A space, where there is none but room for one."""
+    """A space, if the lines have none between them but room for one."""
     last, first = line[-1].box, following[0].box
     return [Glyph(" ", None)] if last and first and first.left - last.right > _SPACE * first.height else []
 
@@ -214,10 +215,7 @@ def _line(glyphs: list[Glyph], *, starts_row: bool) -> Line:
     word = boxes[: len(text.split(maxsplit=1)[0])]
     return Line(
         text=_BULLET.sub("- ", text, count=1).rstrip() if text[0] in BULLETS else text,
-        left=min(box.left for box in boxes),
-        right=max(box.right for box in boxes),
-        bottom=median(box.bottom for box in boxes),
-        top=median(box.top for box in boxes),
+        box=line_box(glyphs),
         first_word=word[-1].right - word[0].left,
         starts_row=starts_row,
         ends_row=any(glyph.char == END_OF_FIELD for glyph in glyphs),

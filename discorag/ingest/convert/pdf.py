@@ -17,7 +17,8 @@ from discorag.ingest.convert.glyphs import Box, Drawing, drawing, may_hold_table
 from discorag.ingest.convert.joining import join_pages
 from discorag.ingest.convert.marks import STRUCK
 from discorag.ingest.convert.page import Grid, Part, page_parts
-from discorag.ingest.convert.raised import in_line, not_struck
+from discorag.ingest.convert.raised import in_line
+from discorag.ingest.convert.struck import not_struck
 from discorag.schema.errors import DecodingError, InputError
 from discorag.schema.values import amount
 
@@ -46,9 +47,9 @@ def from_pdf(data: bytes, path: Path) -> Converted:
 
     The text is in the file's order, except that columns written line by line are read one after the other. Paragraphs
     are recognised by the gaps between lines; lines that were only wrapped are joined, and so are words that are
-    hyphenated at a line's end. Tables with ruled cells become pipe tables, also over pages. Of running headers and
-    footers that repeat, the first stays. The values of a form stand behind their labels. Text that cannot be seen, is
-    turned, or is struck out by a line is counted, and not read.
+    hyphenated at a line's end. Tables with ruled cells become pipe tables, also over pages. Running headers and
+    footers are read where they first appear. The values of a form stand behind their labels. Text that cannot be seen,
+    is turned, or is struck out by a line is counted, and not read.
 
     Raises:
         DecodingError: It is locked by a password, damaged, or not a PDF.
@@ -103,7 +104,7 @@ def _parts(page: PdfPage, drawn: Drawing, forms: Forms, grids: list[Grid], unrea
 
 
 def _is_ruled(page: PdfPage, drawn: Drawing) -> bool:
-    """Whether there may be a table that pdfplumber's coordinates can be trusted for."""
+    """Whether the page may hold a ruled table, and is not rotated, where pdfplumber's coordinates would be wrong."""
     return not page.get_rotation() and may_hold_table(drawn)
 
 

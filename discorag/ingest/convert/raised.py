@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from typing import NamedTuple
 
@@ -11,9 +11,8 @@ from discorag.ingest.convert.glyphs import Box, Glyph
 _SMALL = 0.88  # of the height of what is before them: smaller digits may be raised
 _DESCENT = 0.18  # of a glyph's height: what is below its baseline
 _UP, _DOWN = 0.15, 0.08  # of the height of what is before them: from there on they are raised, or lowered
-_NEAR = 0.3  # of a digit's height: what is before it in its line, across a line's end, is not further from it
+_NEAR = 0.3  # of a digit's height: how far the glyph before it may be if PDFium ends a line between them
 _WIDEST = 40.0  # points: a longer rule is not a fraction's
-_MIDDLE = (0.3, 0.6)  # of a glyph's height: a rule there strikes it out
 _SLASHES = "/\u2044\u2215"
 
 
@@ -53,41 +52,11 @@ def in_line(glyphs: Sequence[Glyph], rules: Sequence[Box]) -> list[Glyph]:
 
 
 def _before(made: Sequence[Glyph], box: Box) -> Glyph:
-    """The glyph before a digit. PDFium may end a line in front of a raised one."""
+    """The glyph before a digit, also across the end of a line: PDFium may set one before a raised digit."""
     last = next((glyph for glyph in reversed(made) if glyph.char not in "\r\n"), Glyph(" ", None))
     if last.box and last is not made[-1] and not -1 <= box.left - last.box.right < _NEAR * box.height:
         return made[-1]
     return last
-
-
-def not_struck(glyphs: Iterable[Glyph], rules: Sequence[Box]) -> tuple[list[Glyph], int]:
-    """The glyphs that no rule strikes out, and how many stretches were struck out."""
-    near: dict[tuple[float, float], list[Box]] = {}  # the rules in the middle of a line, by its bottom and height
-    kept: list[Glyph] = []
-    struck, was_struck = 0, False
-    for glyph in glyphs:
-        if box := glyph.box:
-            line = (box.bottom, box.height)
-            if line not in near:
-                near[line] = [rule for rule in rules if _crosses(rule, box)]
-            is_struck = bool(near[line]) and _is_under(box, near[line])
-            struck += is_struck and not was_struck
-            was_struck = is_struck
-            if is_struck:
-                continue
-        elif was_struck and kept and kept[-1].char == glyph.char == " ":
-            continue
-        kept.append(glyph)
-    return kept, struck
-
-
-def _is_under(box: Box, rules: Sequence[Box]) -> bool:
-    return any(rule.left <= (box.left + box.right) / 2 <= rule.right for rule in rules)
-
-
-def _crosses(rule: Box, box: Box) -> bool:
-    low, high = (box.bottom + share * box.height for share in _MIDDLE)
-    return low <= (rule.bottom + rule.top) / 2 <= high
 
 
 def _runs(glyphs: Sequence[Glyph]) -> Iterator[_Run]:

@@ -13,9 +13,6 @@ _LARGE = {
 _FONTS = ((re.compile(r"CMB?SY\d+"), _SIGNS), (re.compile(r"CMEX\d+"), _LARGE))
 
 
-_NONE: Mapping[str, str] = {}
-
-
 def signs_of(font: str) -> Mapping[str, str]:
-    """What the characters are that PDFium reads in one of TeX's fonts of signs; empty for all other fonts."""
-    return next((signs for pattern, signs in _FONTS if pattern.fullmatch(font)), _NONE)
+    """The sign for each character that PDFium reads in one of TeX's fonts of signs; empty for all other fonts."""
+    return next((signs for pattern, signs in _FONTS if pattern.fullmatch(font)), dict[str, str]())

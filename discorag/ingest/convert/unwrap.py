@@ -26,42 +26,26 @@ _CLEAN = _CONTROL | {0xA0: " "} | {c: unicodedata.normalize("NFKC", chr(c)) for 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a page. Lengths are in points, ``bottom`` and ``top`` from the foot of the page.
+    """A line of a page.
 
     Args:
         text: Its characters; a hyphen that splits a word at its end is `HYPHEN`.
-        left: Where its first glyph begins.
-        right: Where its last glyph ends.
-        bottom: Foot of its usual glyph.
-        top: Top of its usual glyph.
-        first_word: Width of its first word.
+        box: Where it is on the page, as high as its usual glyph.
+        first_word: Width of its first word, in points.
         starts_row: Whether it is a row of a table, or what follows one.
         ends_row: Whether a field of a form ends it.
     """
 
     text: str
-    left: float
-    right: float
-    bottom: float
-    top: float
+    box: Box
     first_word: float
     starts_row: bool = False
     ends_row: bool = False
 
-    @property
-    def height(self) -> float:
-        """The distance from bottom to top."""
-        return self.top - self.bottom
-
-    @property
-    def box(self) -> Box:
-        """Where it stands on the page."""
-        return Box(self.left, self.bottom, self.right, self.top)
-
 
 def paragraphs(lines: list[Line]) -> list[list[Line]]:
     """The lines, grouped into paragraphs by their distances, sizes and indents."""
-    drops = [a.bottom - b.bottom for a, b in pairwise(lines) if a.bottom > b.bottom]
+    drops = [a.box.bottom - b.box.bottom for a, b in pairwise(lines) if a.box.bottom > b.box.bottom]
     usual = median_low(drops) if drops else 0.0
     groups: list[list[Line]] = []
     for i, line in enumerate(lines):
@@ -91,18 +75,18 @@ def unwrap(lines: list[Line]) -> str:
 
 
 def _margins(lines: list[Line]) -> Iterator[float]:
-    """Where the lines of each one's column end."""
+    """For each line, where the lines of its column end."""
     column = [lines[0]]
     for line, following in pairwise(lines):
-        if line.bottom - following.bottom < -line.height:
-            yield from repeat(max(one.right for one in column), len(column))
+        if line.box.bottom - following.box.bottom < -line.box.height:
+            yield from repeat(max(one.box.right for one in column), len(column))
             column = []
         column.append(following)
-    yield from repeat(max(one.right for one in column), len(column))
+    yield from repeat(max(one.box.right for one in column), len(column))
 
 
 def without_marks(text: str) -> str:
-    """What `unwrap` wrote, as it is read."""
+    """A text without the `MARK` of each line."""
     return text.replace(MARK, "")
 
 
@@ -114,15 +98,15 @@ def _literal(line: str) -> str:
 def _starts_paragraph(line: Line, following: Line, usual: float) -> bool:
     if line.text.endswith(HYPHEN):
         return False
-    drop = line.bottom - following.bottom
-    sizes = sorted((line.height, following.height))
+    drop = line.box.bottom - following.box.bottom
+    sizes = sorted((line.box.height, following.box.height))
     if sizes[1] > _OTHER_SIZE * sizes[0]:
         return True
-    if drop < -line.height:  # another column, or a footer that is written first
-        return following.left < line.left + line.height or _ENDED.search(line.text) is not None
-    if drop > min(_GAP * usual, _FAR * line.height):
+    if drop < -line.box.height:  # another column, or a footer that is written first
+        return following.box.left < line.box.left + line.box.height or _ENDED.search(line.text) is not None
+    if drop > min(_GAP * usual, _FAR * line.box.height):
         return True
-    indented = following.left - line.left > _INDENT * line.height
+    indented = following.box.left - line.box.left > _INDENT * line.box.height
     return indented and _ENDED.search(line.text) is not None and not _ITEM.match(line.text)
 
 
@@ -130,7 +114,7 @@ def _between(text: str, line: Line, following: Line, margin: float) -> str:
     """What separates a line from the next one."""
     if line.text.endswith(HYPHEN):
         return ""
-    full = line.right + following.first_word >= margin or line.text == "-"
+    full = line.box.right + following.first_word >= margin or line.text == "-"
     if not full or line.ends_row or following.starts_row or _ITEM.match(following.text):
         return "\n"
     return "" if _CJK.match(text[-1:]) and _CJK.match(following.text) else " "

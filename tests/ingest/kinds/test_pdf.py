@@ -1,4 +1,4 @@
-"""What a PDF page shows, and in which order, is what is read of it."""
+"""PDF pages are read as they are shown, and in the order in which people read them."""
 
 from io import BytesIO
 from pathlib import Path
@@ -9,6 +9,7 @@ from fpdf import FPDF
 
 from discorag.ingest.loaders import load
 from discorag.schema.document import Document
+from interfaces.langchain import DiscoRetriever
 from interfaces.views.audit import audit_sarif
 from tests.conftest import Pipelines
 from tests.ingest.pdfs import raw_pdf
@@ -30,13 +31,16 @@ def line(x: float, y: float, text: str, size: float = 12, more: str = "") -> str
     return f"BT /F {size} Tf {more} {x} {y} Td ({text}) Tj ET\n"
 
 
+def cell(x: int, y: float, text: str, width: int = 100, height: int = 20) -> str:
+    return f"{x} {y} {width} {height} re S\n" + line(x + 4, y + 6, text, 9)
+
+
 def ruled(rows: list[tuple[str, ...]], top: float) -> str:
     """A grid of 100 by 20 points a cell."""
     made = ""
     for r, row in enumerate(rows):
         for c, text in enumerate(row):
-            x, y = 60 + 100 * c, top - 20 * (r + 1)
-            made += f"{x} {y} 100 20 re S\n" + line(x + 4, y + 6, text, 9)
+            made += cell(60 + 100 * c, top - 20 * (r + 1), text)
     return made
 
 
@@ -68,8 +72,7 @@ def test_a_cell_that_a_page_s_end_cuts_names_the_rows_on_both_pages(tmp_path: Pa
         made = ruled([("Plant", "Part", "Kilos")], top) + f"60 {top - 20} m 60 {top - 60} l S\n"
         for row, cells in enumerate(zip(names, numbers, strict=True), start=1):
             for column, text in enumerate(cells, start=1):
-                x, y = 60 + 100 * column, top - 20 * (row + 1)
-                made += f"{x} {y} 100 20 re S\n" + line(x + 4, y + 6, text, 9)
+                made += cell(60 + 100 * column, top - 20 * (row + 1), text)
         return made
 
     first = part(720, ["Cap 1", "Cap 2"], ["14", "24"]) + line(64, 686, "Wesel", 9)
@@ -97,15 +100,9 @@ def test_a_table_with_names_of_its_own_is_another_table(tmp_path: Path) -> None:
 
 def test_cells_that_span_rows_and_columns_are_at_each_of_their_places(tmp_path: Path) -> None:
     """A cell's place follows from its rules, also where it spans others."""
-    cells = [(60, 600, 100, 40, "Room"), (160, 620, 200, 20, "Price"), (160, 600, 100, 20, "2023")]
-    cells += [(260, 600, 100, 20, "2024"), (60, 560, 100, 40, "Birch")]
-    cells += [
-        (160, 580, 100, 20, "30"),
-        (260, 580, 100, 20, "35"),
-        (160, 560, 100, 20, "31"),
-        (260, 560, 100, 20, "36"),
-    ]
-    content = "".join(f"{x} {y} {w} {h} re S\n" + line(x + 4, y + 6, text, 9) for x, y, w, h, text in cells)
+    content = cell(60, 600, "Room", height=40) + cell(160, 620, "Price", width=200)
+    content += cell(160, 600, "2023") + cell(260, 600, "2024") + cell(60, 560, "Birch", height=40)
+    content += cell(160, 580, "30") + cell(260, 580, "35") + cell(160, 560, "31") + cell(260, 560, "36")
     assert page(content, tmp_path).text.endswith("| Birch | 30 | 35 |\n| Birch | 31 | 36 |")
 
 
@@ -331,5 +328,9 @@ def test_citations_findings_and_hits_have_the_boxes_of_their_lines(pipeline: Pip
     places = [(1, 90, 497), (1, 90, 483)]
     location = audit_sarif(rag.audit(corpus="shop"))["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
     assert [(r["page"], r["x0"], r["y0"]) for r in location["region"]["properties"]["regions"]] == places
-    quoted = rag.ask("Within how many days may goods be returned?", corpus="shop").answer.sentences[0].evidence[0]
+    question = "Within how many days may goods be returned?"
+    quoted = rag.ask(question, corpus="shop").answer.sentences[0].evidence[0]
     assert [(r.page, r.x0, r.y0) for r in quoted.regions] == places
+    hits = DiscoRetriever(rag=rag, corpus="shop").invoke(question)
+    hit = next(hit for hit in hits if hit.page_content.startswith("Goods"))
+    assert [(r["page"], r["x0"], r["y0"]) for r in hit.metadata["regions"]] == places
