@@ -1,4 +1,4 @@
-"""What documents say of themselves, with types, and filters: which documents a question may use."""
+"""Typed metadata of documents, and filters on them, which say which documents a question may use."""
 
 import json
 import math
@@ -153,9 +153,10 @@ def _wanted(key: str, value: object) -> str | float:
 
 
 def _range(key: str, given: Mapping[str, object]) -> Range:
-    if not given or not _BOUNDS.keys() >= given.keys():
-        wrong = ", ".join(map(repr, given.keys() - _BOUNDS.keys())) or "none"
-        raise InputError(f"The range of filter {key!r} has the bounds {wrong}.", hint="Bounds are gt, gte, lt and lte.")
+    unknown = ", ".join(map(repr, given.keys() - _BOUNDS.keys()))
+    if unknown or not given:
+        wrong = f"unknown bounds: {unknown}" if unknown else "no bounds"
+        raise InputError(f"The range of filter {key!r} has {wrong}.", hint="Bounds are gt, gte, lt and lte.")
     bounds = {name: _bound(key, value) for name, value in given.items()}
     if len({type(bound) for bound in bounds.values()}) > 1:
         raise InputError(f"The range of filter {key!r} mixes numbers and dates.", hint=_ALLOWED)
