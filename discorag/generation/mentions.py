@@ -21,14 +21,15 @@ def describe_absence(store: Store, scope: Scope, filters: Filters, absent: list[
     chunks = store.chunks(scope, [hit.chunk_id for hit in hits])
     nowhere = terms_not_in(chunks, indexed) if len(hits) < _READ else []
     elsewhere = [term for term in absent if term not in nowhere]
-    parts = [
-        f" Nothing in the text of {_named(store, scope, filters)} mentions {', '.join(nowhere)}." if nowhere else "",
-        f" No passage that was found mentions {', '.join(elsewhere)}." if elsewhere else "",
-    ]
-    return "".join(parts)
+    said = ""
+    if nowhere:
+        said += f" Nothing in the text of {_name_documents(store, scope, filters)} mentions {', '.join(nowhere)}."
+    if elsewhere:
+        said += f" No passage that was found mentions {', '.join(elsewhere)}."
+    return said
 
 
-def _named(store: Store, scope: Scope, filters: Filters) -> str:
+def _name_documents(store: Store, scope: Scope, filters: Filters) -> str:
     """The documents that were searched: how many they are, or that filters accept them."""
     if filters:
         return "the documents that the filters accept"
