@@ -83,6 +83,8 @@ REFUSED: list[dict[str, Any]] = [
 ]
 WRONG: list[tuple[Any, str]] = [
     ({"year": None}, "Filter 'year' has a NoneType as a value"),
+    ({"year": 10**400}, "Filter 'year' has a number that is not finite or too large"),
+    ({"year": {"lt": float("inf")}}, "Filter 'year' has a number that is not finite or too large"),
     ({"year": [[2024]]}, "Filter 'year' has a list as a value"),
     ({"year": {}}, "The range of filter 'year' has no bounds"),
     ({"year": {"from": 2020}}, "The range of filter 'year' has unknown bounds: 'from'"),
