@@ -15,6 +15,7 @@ from rich.console import Console
 
 from bench.report import package_version, to_json
 from discorag.config import read_settings
+from eval.__main__ import HOME
 from eval.metrics.base import MetricModels
 from eval.options import data_folder
 from eval.running.bill import ASSUMED, Bill
@@ -22,7 +23,6 @@ from eval.running.session import Place, Session, open_pipeline
 from eval.suite import Suite, load_suite
 
 RESULTS = Path("eval/results/bills.json")
-HOME = Path(".disco-rag/eval")
 SYSTEMS = ("written", "written-standard", "standard", "full-context")
 COUNTS = {"questions", "calls", "tokens_in", "cached", "tokens_out"}
 """Fields of a bill that are written."""

@@ -16,6 +16,7 @@ from bench.report import write
 from discorag import DiscoRAG
 from discorag.config import Settings, read_settings
 from discorag.store.records import NOT_MADE
+from eval.__main__ import HOME
 from eval.metrics.base import MetricModels
 from eval.options import data_folder
 from eval.running.bill import Bill
@@ -23,7 +24,6 @@ from eval.running.session import Place, Session, open_pipeline
 from eval.suite import load_suite
 
 RESULTS = Path("eval/results/table8.json")
-HOME = Path(".disco-rag/eval")
 QUESTIONS = 6
 CHUNKS = (10, 20, 30, 50)
 CONTEXT = 131_072

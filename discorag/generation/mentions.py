@@ -1,4 +1,4 @@
-"""What a refusal may say about words that no passage of a question has: looked up in the whole scope."""
+"""A refusal's sentences about words that no passage of the question has; they are looked up in the whole scope."""
 
 from discorag.generation.calibration import terms_not_in
 from discorag.schema.document import Scope
@@ -10,10 +10,10 @@ _READ = 40  # passages of the lookup that are read
 
 
 def describe_absence(store: Store, scope: Scope, filters: Filters, absent: list[str]) -> str:
-    """Say which of these terms no text of the scope has, and which only the passages that were found do not have.
+    """Say which of these terms no text of the scope has, and which are missing only from the passages that were found.
 
-    One search for all of them by their words and plurals; its passages are read. A word that is not indexed, or that
-    none of the read passages has while there are more, is not said to be absent from the scope. Blocks.
+    One search finds passages with any of them or of their plurals, and these passages are read. A term that is not
+    indexed is not said to be absent from the scope, nor is any if there are more passages than are read. Blocks.
     """
     indexed = [term for term in absent if terms(term)]
     wanted = " ".join(f"{term} {term}s" for term in indexed)
@@ -21,15 +21,16 @@ def describe_absence(store: Store, scope: Scope, filters: Filters, absent: list[
     chunks = store.chunks(scope, [hit.chunk_id for hit in hits])
     nowhere = terms_not_in(chunks, indexed) if len(hits) < _READ else []
     elsewhere = [term for term in absent if term not in nowhere]
-    parts = [
-        f" Nothing in the text of {_named(store, scope, filters)} mentions {', '.join(nowhere)}." if nowhere else "",
-        f" No passage that was found mentions {', '.join(elsewhere)}." if elsewhere else "",
-    ]
-    return "".join(parts)
+    said = ""
+    if nowhere:
+        said += f" Nothing in the text of {_name_documents(store, scope, filters)} mentions {', '.join(nowhere)}."
+    if elsewhere:
+        said += f" No passage that was found mentions {', '.join(elsewhere)}."
+    return said
 
 
-def _named(store: Store, scope: Scope, filters: Filters) -> str:
-    """What was searched: how many documents, or those that filters accept."""
+def _name_documents(store: Store, scope: Scope, filters: Filters) -> str:
+    """The documents that were searched: how many they are, or that filters accept them."""
     if filters:
         return "the documents that the filters accept"
     count = store.page(scope, 0, 0)[1]

@@ -1,9 +1,10 @@
-"""What documents say of themselves, with types, and filters: which documents a question may use."""
+"""Typed metadata of documents, and filters on them, which say which documents a question may use."""
 
 import json
 import math
 import operator
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
@@ -106,7 +107,7 @@ def forms_of(value: Value) -> Iterator[str | float | datetime]:
             continue
         if isinstance(scalar, int | float) or _NUMBER.fullmatch(text):
             yield float(text)
-        elif moment := _moment(text):
+        elif moment := _parse_moment(text):
             yield moment
 
 
@@ -125,25 +126,27 @@ def read_filters(given: object) -> Filters:
     if not isinstance(given, Mapping):
         raise InputError(f"Filters are a {type(given).__name__}.", hint='Give {"key": ...}. ' + _ALLOWED)
     filters = cast("Mapping[object, object]", given)
-    return {str(key): _condition(str(key), wanted) for key, wanted in filters.items()}
+    return {str(key): _parse_condition(str(key), wanted) for key, wanted in filters.items()}
 
 
-def _condition(key: str, wanted: object) -> AnyOf | Range:
+def _parse_condition(key: str, wanted: object) -> AnyOf | Range:
     if isinstance(wanted, AnyOf | Range):
         return wanted
     if isinstance(wanted, Mapping) and key != "doc_id":
-        return _range(key, cast("Mapping[str, object]", wanted))
+        return _parse_range(key, cast("Mapping[str, object]", wanted))
     if isinstance(wanted, list | tuple | set | frozenset):
-        return AnyOf(tuple(_wanted(key, value) for value in cast("Iterable[object]", wanted)))
-    return AnyOf((_wanted(key, cast("object", wanted)),))
+        return AnyOf(tuple(_parse_value(key, value) for value in cast("Iterable[object]", wanted)))
+    return AnyOf((_parse_value(key, cast("object", wanted)),))
 
 
-def _wanted(key: str, value: object) -> str | float:
+def _parse_value(key: str, value: object) -> str | float:
     match value:
         case bool():
             return json.dumps(value)
-        case int() | float():
+        case int() | float() if abs(value) <= sys.float_info.max:
             return float(value)
+        case int() | float():
+            raise InputError(f"Filter {key!r} has a number that is not finite or too large.", hint=_ALLOWED)
         case str():
             return value
         case date():
@@ -152,27 +155,28 @@ def _wanted(key: str, value: object) -> str | float:
             raise InputError(f"Filter {key!r} has a {type(value).__name__} as a value.", hint=_ALLOWED)
 
 
-def _range(key: str, given: Mapping[str, object]) -> Range:
-    if not given or not _BOUNDS.keys() >= given.keys():
-        wrong = ", ".join(map(repr, given.keys() - _BOUNDS.keys())) or "none"
-        raise InputError(f"The range of filter {key!r} has the bounds {wrong}.", hint="Bounds are gt, gte, lt and lte.")
-    bounds = {name: _bound(key, value) for name, value in given.items()}
+def _parse_range(key: str, given: Mapping[str, object]) -> Range:
+    unknown = ", ".join(map(repr, given.keys() - _BOUNDS.keys()))
+    if unknown or not given:
+        wrong = f"unknown bounds: {unknown}" if unknown else "no bounds"
+        raise InputError(f"The range of filter {key!r} has {wrong}.", hint="Bounds are gt, gte, lt and lte.")
+    bounds = {name: _parse_bound(key, value) for name, value in given.items()}
     if len({type(bound) for bound in bounds.values()}) > 1:
         raise InputError(f"The range of filter {key!r} mixes numbers and dates.", hint=_ALLOWED)
     return Range(cast("Mapping[str, float]", bounds))
 
 
-def _bound(key: str, value: object) -> float | datetime:
-    bound = _wanted(key, value)
+def _parse_bound(key: str, value: object) -> float | datetime:
+    bound = _parse_value(key, value)
     if not isinstance(bound, str) or _NUMBER.fullmatch(bound):
         return float(bound)
-    if moment := _moment(bound):
+    if moment := _parse_moment(bound):
         return moment
     hint = "A bound is a number, or a date such as 2024-05-31."
     raise InputError(f"The range of filter {key!r} has the bound {bound!r}.", hint=hint)
 
 
-def _moment(text: str) -> datetime | None:
+def _parse_moment(text: str) -> datetime | None:
     """The moment that a text in ISO 8601 names: a date's is its start, and one without a zone is in UTC."""
     try:
         moment = datetime.fromisoformat(text) if _DATE.fullmatch(text) else None
@@ -181,7 +185,7 @@ def _moment(text: str) -> datetime | None:
     return moment and (moment if moment.tzinfo else moment.replace(tzinfo=UTC))
 
 
-def _checked(given: object) -> object:
+def _check_filters(given: object) -> object:
     read_filters(given)
     return given
 
@@ -192,7 +196,7 @@ _SCALARS: list[dict[str, Any]] = [{"type": kind} for kind in ("string", "number"
 _RANGE = {"type": "object", "properties": {name: {"anyOf": _SCALARS[:2]} for name in _BOUNDS}}
 GivenFilters = Annotated[
     dict[str, Any],
-    BeforeValidator(_checked),
+    BeforeValidator(_check_filters),
     WithJsonSchema(
         {
             "type": "object",

@@ -1,4 +1,4 @@
-"""Text as it is searched and compared: one form for characters that say the same. No text is changed by it."""
+"""One form for characters that mean the same, in which texts are searched and compared; stored text keeps its own."""
 
 import re
 import unicodedata
@@ -20,10 +20,10 @@ def fold(text: str) -> str:
     """
     if text.isascii():
         return text
-    return unicodedata.normalize("NFKC", _MARKED.sub(_spelled, text)).translate(_JOINING)
+    return unicodedata.normalize("NFKC", _MARKED.sub(_spell_out, text)).translate(_JOINING)
 
 
-def _spelled(match: re.Match[str]) -> str:
+def _spell_out(match: re.Match[str]) -> str:
     plain = unicodedata.normalize("NFKC", match[0])
     match match.lastgroup:
         case "raised":

@@ -185,12 +185,12 @@ class CountingModel(LanguageModel):
 
 
 class CountingBackends(Backends):
-    """Backends of a bill: what no language model does, and what leaves the prompts as they are, is left out."""
+    """Backends of a bill, without the work that no language model does and that changes no prompt."""
 
     encodes_sentences = False
 
     def verifier(self, judge: JudgeName) -> Verifier:
-        """One that calls no encoder and no reranker, unless the judge is a language model, whose call is counted."""
+        """A verifier that calls no encoder and no reranker; the call of a language model as the judge is counted."""
         return super().verifier(judge) if judge == "llm" else _Unplaced()
 
 

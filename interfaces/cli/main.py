@@ -4,7 +4,7 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -57,6 +57,7 @@ from interfaces.cli.present import (
 from interfaces.cli.serving import demo, key, mcp, serve
 from interfaces.facade import DiscoRAG
 from interfaces.questions import Question, read_questions
+from interfaces.results import AskResult
 from interfaces.tune import Example, candidates, find_settings, write_settings
 from interfaces.views.audit import audit_html, audit_sarif, audit_text
 from interfaces.views.terminal import answer_text
@@ -148,34 +149,21 @@ def ask(
     chosen = {"retriever": retriever} if retriever else {}
     options = chosen | ({"strict": True} if strict else {}) | _options(assignments) | {"baseline": baseline}
     if explain:
-        ignored = {
-            "--graph": show_graph,
-            "--plan": show_plan,
-            "--ledger": show_ledger,
-            "--batch": batch,
-            "--filter": filters,
-        }
-        _refuse_with_explain([flag for flag, is_given in ignored.items() if is_given])
+        ignored = {"--graph": show_graph, "--plan": show_plan, "--ledger": show_ledger}
+        _refuse_with_explain({**ignored, "--batch": batch, "--filter": filters})
         return _explain(options, llm, as_json=as_json)
     if batch or question is None:
         if filters:
             raise InputError("--filter is for one question.", hint='In a file: {"question": "...", "filters": {...}}.')
         return _ask_batch(question, batch, replies, options, corpus, llm, engine)
+    options["filters"] = parse_filters(filters or [])
     with _pipeline(llm) as rag:
         options |= _scope(rag, corpus).model_dump()
-        result = asyncio.run(follow(rag.astream(question, filters=parse_filters(filters or []), **options)))
+        result = asyncio.run(follow(rag.astream(question, **options)))
     if as_json:
         print_json(result)
     else:
-        out.print(answer_text(result.answer))
-        if result.answer.abstained:
-            err.print("Try other words, or add --set abstain=never to get an answer anyway.")
-        if show_graph:
-            out.print("", statements_section(result))
-        if show_plan:
-            out.print("", plan_section(result))
-        if show_ledger:
-            out.print(ledger_table(result.ledger, seconds=result.seconds))
+        _print_answer(result, graph=show_graph, plan=show_plan, ledger=show_ledger)
     if result.model_failed:
         raise typer.Exit(MODEL_FAILED)
     return None
@@ -276,7 +264,7 @@ def audit(
     if other is not None and other == name:
         hint = "Name the first one's corpus with --corpus."
         raise InputError(f"Both folders would be stored as corpus {name!r}.", hint=hint)
-    unread = 0
+    failed = 0
     with DiscoRAG(read_settings()) as rag:
         for path in filter(None, (folder, against)):
             with Bar("Ingest") as ingest:
@@ -284,7 +272,7 @@ def audit(
             for outcome in (o for o in result.outcomes if o.status in {Status.SKIPPED, Status.FAILED}):
                 note = name_and_note(one_line(outcome.uri, 200), one_line(outcome.note, 400))
                 err.print(Text(f"{outcome.status.value.capitalize()}: {note}"), soft_wrap=True)
-                unread += outcome.status is Status.FAILED
+                failed += outcome.status is Status.FAILED
             if result.unread:
                 err.print(Text(result.unread), soft_wrap=True)
         with Bar("Audit") as bar:
@@ -299,9 +287,9 @@ def audit(
             print_json(report)
         case "sarif":
             print_json(audit_sarif(report))
-    if unread:
-        err.print(Text(f"Not complete: {unread} of the files could not be read."), soft_wrap=True)
-    if unread or report.contradictions:
+    if failed:
+        err.print(Text(f"Not complete: {failed} of the files could not be read."), soft_wrap=True)
+    if failed or report.contradictions:
         raise typer.Exit(1)
 
 
@@ -367,9 +355,9 @@ def _leave_soon(message: str) -> None:
     timer.start()
 
 
-def _refuse_with_explain(flags: Sequence[str]) -> None:
-    """Raise an error if there are flags, since ``--explain`` asks nothing that they could show."""
-    if flags:
+def _refuse_with_explain(given: Mapping[str, object]) -> None:
+    """Raise an error if one of these flags was given, since ``--explain`` asks nothing."""
+    if flags := [flag for flag, value in given.items() if value]:
         message = f"--explain asks nothing, so {' and '.join(flags)} would have no effect."
         raise InputError(message, hint="Ask without --explain, or leave the others out.")
 
@@ -382,6 +370,19 @@ def _explain(options: dict[str, Any], llm: str | None, *, as_json: bool) -> None
         print_json({"options": resolved.options.model_dump(mode="json"), "origins": resolved.origins})
     else:
         out.print(options_table(resolved))
+
+
+def _print_answer(result: AskResult, *, graph: bool, plan: bool, ledger: bool) -> None:
+    """Print the answer, and what else was asked for."""
+    out.print(answer_text(result.answer))
+    if result.answer.abstained:
+        err.print("Try other words, or add --set abstain=never to get an answer anyway.")
+    if graph:
+        out.print("", statements_section(result))
+    if plan:
+        out.print("", plan_section(result))
+    if ledger:
+        out.print(ledger_table(result.ledger, seconds=result.seconds))
 
 
 def _ask_batch(

@@ -33,9 +33,6 @@ _log = structlog.get_logger("disco_rag.api")
 CLIENT_CLOSED = 499
 """Status of a request whose client left, for the log."""
 
-_Key = Annotated[str, Field(min_length=1, max_length=100)]
-
-
 _EVENT = {"type": "object", "properties": {"event": {"type": "string"}, "data": {"type": "string"}}}
 STREAM: dict[str, Any] = {"text/event-stream": {"itemSchema": _EVENT}}
 """OpenAPI's content of a response that is a stream."""

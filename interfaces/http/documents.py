@@ -60,8 +60,8 @@ class Session(BaseModel):
 class DocumentText(BaseModel):
     """A document's canonical text. ``pages``: where each page of a paged source starts in it, in characters.
 
-    ``markup``: how much of the text is Markdown. ``unread``: how many of each kind of thing
-    the file holds that the text does not.
+    ``markup``: how much of the text is Markdown. ``unread``: how many of each kind of thing the file holds that the
+    text does not.
     """
 
     doc_id: str
@@ -198,10 +198,7 @@ async def trees(
 
 
 class Progress(BaseModel):
-    """A job with its number of files, and how many of them are settled and have failed.
-
-    ``unread`` is a sentence on what could not be read of the files; empty if all was read.
-    """
+    """A job with its number of files, how many of them are settled and have failed, and what could not be read."""
 
     job: Job
     settled: int

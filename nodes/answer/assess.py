@@ -32,7 +32,7 @@ async def assess(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
         return {"ledger": stage.done(engine="off")}
     found = await _assess(inputs, context, stage) if inputs.chunks else Assessment(refusal=NO_EVIDENCE)
     because = found.refusal if context.abstain == "auto" else ""
-    if because and (absent := absent_terms(inputs)):
+    if because and inputs.chunks and (absent := absent_terms(inputs)):
         store, scope = (await context.open_backends()).store, await context.scope()
         because += await asyncio.to_thread(describe_absence, store, scope, filters_of(state), absent)
     known = "" if found.probability is None else f"probability {found.probability:.2f}"

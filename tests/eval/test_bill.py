@@ -86,36 +86,24 @@ async def test_a_bill_encodes_no_sentences_and_asks_no_reranker_to_check_its_ass
     assert {chunk.unit_vectors for chunk in chunks} == {""}
 
 
+BILL = Bill(
+    system="written", questions=4, calls=12, tokens_in=1000, cached=600, tokens_out=330, stages={"relate": (1000, 330)}
+)
+
+
 def test_a_bill_scales_to_another_number_of_questions() -> None:
-    bill = Bill(
-        system="written",
-        questions=4,
-        calls=12,
-        tokens_in=1000,
-        cached=600,
-        tokens_out=330,
-        stages={"relate": (1000, 330)},
-    )
     # 10 / 4 = 2.5 times: 30, 2500, 1500, 825.
-    assert bill.for_questions(10) == Bill(
-        system="written",
-        questions=10,
-        calls=30,
-        tokens_in=2500,
-        cached=1500,
-        tokens_out=825,
-        stages={"relate": (2500, 825)},
-    )
-    assert bill.for_questions(4) == bill
+    scaled = {"calls": 30, "tokens_in": 2500, "cached": 1500, "tokens_out": 825, "stages": {"relate": (2500, 825)}}
+    assert BILL.for_questions(10) == BILL.model_copy(update={"questions": 10, **scaled})
+    assert BILL.for_questions(4) == BILL
 
 
 def test_the_written_bill_holds_the_count_and_the_official_size(tmp_path: Path) -> None:
-    bill = Bill(system="written", questions=4, calls=12, tokens_in=1000, cached=600, tokens_out=330)
-    write_bills(tmp_path / "new", "lay-summaries/1", [bill], 8)
+    write_bills(tmp_path / "new", "lay-summaries/1", [BILL], 8)
     written = json.loads((tmp_path / "new" / "bill.json").read_text("utf-8"))
-    assert written["counted"] == [bill.model_dump()]
-    assert written["official"] == [bill.for_questions(8).model_dump()]
-    write_bills(tmp_path / "new", "lay-summaries/1", [bill])
+    assert written["counted"] == [BILL.model_dump(mode="json")]
+    assert written["official"] == [BILL.for_questions(8).model_dump(mode="json")]
+    write_bills(tmp_path / "new", "lay-summaries/1", [BILL])
     assert json.loads((tmp_path / "new" / "bill.json").read_text("utf-8"))["official"] == []
 
 

@@ -15,6 +15,7 @@ from langgraph.types import Command
 from discorag import AnswerContext, DiscoRAG, answer_graph, build_answer_graph
 from discorag.schema.errors import ConfigError, InputError, NotFoundError
 from nodes import context, given
+from nodes.answer.assess import NO_EVIDENCE
 from nodes.answer.prepare import prepare
 from tests.conftest import Pipelines
 from tests.graphs.from_python import environment
@@ -126,7 +127,7 @@ def test_an_edit_that_leaves_no_evidence_is_made_where_the_run_can_abstain(rag: 
     with refused(InputError, "no evidence is left", 'as_node="rerank"'):
         graph.update_state(THREAD, {"hits": []}, as_node=node)
     graph.update_state(THREAD, {"hits": []}, as_node="rerank")
-    assert "No evidence is left" in resume(graph, rag)["answer"]["abstained"]
+    assert resume(graph, rag)["answer"]["abstained"] == NO_EVIDENCE
 
 
 def test_a_plan_without_its_passages_is_followed_as_far_as_it_goes(rag: DiscoRAG) -> None:
