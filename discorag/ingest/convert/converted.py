@@ -1,6 +1,7 @@
 """What every converter returns, and what they share."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -8,8 +9,9 @@ from discorag.schema.metadata import Value
 from discorag.schema.values import PageLine
 
 # At the start of a line these would make a heading, a fence, a quotation or a rule of what the source says in words.
-_MARKUP = re.compile(r"^([^\S\n]*)(?=#{1,6}(?:\s|$)|```|~~~|>|[-=]+[^\S\n]*$)", re.MULTILINE)
-_ESCAPED = re.compile(r"^([^\S\n]*)\\(?=#{1,6}(?:\s|$)|```|~~~|>|[-=]+[^\S\n]*$)", re.MULTILINE)
+_BLOCK = r"(?=#{1,6}(?:\s|$)|```|~~~|>|[-=]+[^\S\n]*$)"
+_MARKUP = re.compile(rf"^([^\S\n]*){_BLOCK}", re.MULTILINE)
+_ESCAPED = re.compile(rf"^([^\S\n]*)\\{_BLOCK}", re.MULTILINE)
 _BARE_PIPE = re.compile(r"(?<!\\)\|")
 
 
@@ -31,7 +33,7 @@ class Converted:
     pages: tuple[int, ...] = ()
     lines: tuple[PageLine, ...] = ()
     metadata: Mapping[str, Value] = field(default_factory=dict[str, Value])
-    unread: dict[str, int] = field(default_factory=dict[str, int])
+    unread: Counter[str] = field(default_factory=Counter[str])
 
 
 _NO_TITLES = ("untitled", "(anonymous)", "powerpoint presentation")

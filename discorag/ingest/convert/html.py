@@ -189,7 +189,7 @@ def from_html(data: bytes, path: Path, *, read_linked: Callable[[str], str] = la
     name = " ".join(title.get_text(" ").split()) if title else ""
     unread = in_page(soup)
     made = _converted(soup, path, name)
-    return replace(made, metadata=assumed, unread=dict(Counter(unread) + Counter(made.unread)))
+    return replace(made, metadata=assumed, unread=unread + made.unread)
 
 
 def from_markup(html: str, path: Path) -> Converted:
@@ -272,7 +272,7 @@ def _converted(soup: BeautifulSoup, path: Path, title: str) -> Converted:
         text = _converter().convert_soup(soup)
     except RecursionError as error:
         raise DecodingError(f"{path} is nested too deeply.", hint="Save it in a simpler form.") from error
-    return Converted(text.replace("\xa0", " ").strip(), title=title, unread=dict(unread))
+    return Converted(text.replace("\xa0", " ").strip(), title=title, unread=unread)
 
 
 def _remove(tag: Tag) -> bool:

@@ -1,4 +1,4 @@
-"""What the readers of Office Open XML share: texts of its elements, and runs that are put in."""
+"""What the readers of Office Open XML share: texts of its elements, and changes to them."""
 
 from __future__ import annotations
 
@@ -25,6 +25,19 @@ def run_of(text: str, near: _Element) -> _Element:
     run = Element(f"{space}r")
     SubElement(run, f"{space}t", _SPACE).text = text
     return run
+
+
+def remove(element: _Element) -> None:
+    """Take an element out of its part."""
+    if (parent := element.getparent()) is not None:
+        parent.remove(element)
+
+
+def put_content(element: _Element, *, instead_of: _Element) -> None:
+    """Put what an element holds in the place of another, or of itself."""
+    for child in list(element.iterchildren("*")):
+        instead_of.addprevious(child)
+    remove(instead_of)
 
 
 def write_equation(place: _Element, equation: _Element) -> bool:
