@@ -1,4 +1,4 @@
-"""What every converter returns, and what they share."""
+"""The result of every converter, and the functions that they share."""
 
 import re
 from collections import Counter
@@ -40,7 +40,7 @@ _NO_TITLES = ("untitled", "(anonymous)", "powerpoint presentation")
 
 
 def stated_title(text: str) -> str:
-    """What the properties of a file call it, on one line; empty if it is only a program's default."""
+    """The title in the properties of a file, on one line; empty if it is only a program's default."""
     title = " ".join(text.split())
     return "" if title.lower() in _NO_TITLES or title.startswith("Microsoft Word - ") else title
 
@@ -51,7 +51,7 @@ def literal(text: str) -> str:
 
 
 def not_literal(text: str) -> str:
-    """What `literal` made of a text, without its backslashes."""
+    """A text that `literal` made, without its backslashes."""
     return _ESCAPED.sub(r"\1", text)
 
 

@@ -43,7 +43,7 @@ def _unwrap(choice: _Element) -> None:
 
 
 def _write_runs(paragraph: _Element) -> int:
-    """Take out struck runs and write the others on the line; how many passages were struck."""
+    """Take out struck runs and write the others on the line. Returns how many passages were struck."""
     struck = 0
     for is_run, group in groupby(list(paragraph.iterchildren("*")), key=lambda part: part.tag.endswith("}r")):
         runs = list(group) if is_run else []

@@ -19,8 +19,8 @@ _BOLD = re.compile(r"(\*\*|__)(?:(?!\1).)+\1")
 def with_plain_tables(text: str, path: Path) -> str:
     """Markdown in which each row of a table says what it means.
 
-    Tables of HTML become pipe tables. So does, written anew, a pipe table with rows that name groups, with a second
-    header row, or with its names below an empty header row. All else stays.
+    Tables of HTML become pipe tables. A pipe table is rewritten if it has rows that name groups, a second header row,
+    or its names below an empty header row. All else stays.
     """
     if not _MAY_HOLD.search(text) and not _OPENED.search(text):
         return text

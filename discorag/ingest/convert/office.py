@@ -1,4 +1,4 @@
-"""What the readers of Office Open XML share: texts of its elements, and changes to them."""
+"""Texts of the elements of Office Open XML, and changes to them."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def put_content(element: _Element, *, instead_of: _Element) -> None:
 
 
 def write_equation(place: _Element, equation: _Element) -> bool:
-    """Put a run with an equation where it, or the element around it, stands; whether no line can say it."""
+    """Put a run with an equation where it, or the element around it, stands; true if no line can say it."""
     text, parent = linear(equation), place.getparent()
     if parent is not None:
         shown = beside(text_of(place.getprevious()), text, text_of(place.getnext()))

@@ -83,7 +83,7 @@ class _Unknown(Directive):
     option_spec = _Options(name=str)
 
     def run(self) -> Sequence[nodes.Node]:
-        """What a reader sees of it."""
+        """The nodes that a reader sees of it."""
         name = self.name.lower()
         if name in _UNSEEN:
             return []

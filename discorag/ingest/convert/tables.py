@@ -11,7 +11,7 @@ from discorag.ingest.convert.converted import cell, literal
 _FIGURE = re.compile(r"[^\w\s]*+\d[\d\s.,:/%°'’+\u2212-]*+[^\w\s]*+")
 _DATE = re.compile(r"(?:19|20)\d\d(?:[-/.]\d\d?){0,2}")
 _AMOUNT = re.compile(r"\d[\d.,]*")
-_LABEL_ENDS = (":", "：")  # "Name:" has its value beside it, and names no column
+_LABEL_ENDS = (":", "：")  # "Name:" has its value next to it, and names no column
 _SAMPLE = 50  # rows below the first that are compared with it
 _MANY, _LONG, _MAX_KEYS = 8, 320, 3  # columns, and characters of a row, from which on a table is cut; its first columns
 _SPREAD, _SMALL = 50, 10_000  # places that spans may fill, for each cell and in any table
@@ -21,7 +21,7 @@ class Cell(NamedTuple):
     """A cell of a table.
 
     Args:
-        text: What stands in it, as Markdown of one paragraph.
+        text: Its content, as Markdown of one paragraph.
         rows: How many rows it spans, its own included.
         columns: How many columns it spans.
         is_header: Whether the format calls it a header: of its column, its row, or the rows below it.
@@ -43,7 +43,7 @@ class Table:
 
     Args:
         rows: The cells that begin in each row, from the left; a place that a span covers has none.
-        header_rows: How many rows at the top name the columns; None if only the cells tell, or nothing does.
+        header_rows: How many rows at the top name the columns; None if the cells have to tell.
     """
 
     rows: Sequence[Sequence[Cell]]
@@ -57,7 +57,7 @@ _Block = str | list[list[str]]
 
 
 def table_markdown(table: Table) -> str:
-    """A table as Markdown; empty if nothing stands in it.
+    """A table as Markdown; empty if all of its cells are.
 
     A cell that spans rows or columns is repeated at each place, and several header rows become one ("Income / 2024").
     A row that is one cell stands above the table as a paragraph if nothing is above it, and below if nothing is below.
@@ -298,7 +298,7 @@ def _section(names: list[str], rows: list[tuple[str, _Row]], width: int) -> Iter
 
 
 def _filled_down(rows: list[list[str]]) -> list[list[str]]:
-    """The rows, with an empty first cell filled from above if the words beside recur from one filled cell to the next.
+    """The rows, with empty first cells filled from above if the words next to them recur from group to group.
 
     Exports write what groups the rows only once.
     """
