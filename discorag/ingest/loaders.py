@@ -3,7 +3,6 @@
 import hashlib
 import os
 import re
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
@@ -24,11 +23,7 @@ from discorag.ingest.convert.unread import in_markdown
 from discorag.ingest.segment.blocks import title_of
 from discorag.ingest.segment.struck import struck_spans
 from discorag.schema.document import Document, Markup
-from discorag.schema.errors import (
-    InputError,
-    MissingPathError,
-    UnknownFormatError,
-)
+from discorag.schema.errors import InputError, MissingPathError, UnknownFormatError
 from discorag.schema.metadata import Scalar, Value, as_words, typed
 
 CONVERTER_VERSION = "8"
@@ -78,10 +73,11 @@ def load(path: Path, *, max_bytes: int) -> Document:
     """Read a file of at most ``max_bytes``. All but text and Markdown is converted to Markdown.
 
     Text and Markdown may have any line ends, which become line feeds. Tables of Markdown that need more than their own
-    rows to be understood are written anew (`with_plain_tables`); nothing else is changed. Both are read in the encoding
+    rows to be understood are rewritten (`with_plain_tables`); nothing else is changed. Both are read in the encoding
     of their byte order mark, as UTF-8, or in the likeliest one, which the metadata then say (`ENCODING`). YAML
     front matter of Markdown becomes metadata: text, numbers, true and false, and lists of these. A number stays text
-    where that says more ("1.10", "007"). Nested values are left out. Front matter that is no YAML mapping stays text.
+    where that says more ("1.10", "007"). Nested values are left out. Front matter that is not
+    a YAML mapping stays text.
 
     Raises:
         DecodingError: It has another encoding, is damaged or locked, or is not of the format that its suffix names.
@@ -135,10 +131,10 @@ def read_text(data: bytes, path: Path) -> Converted:
         return file
     metadata, text = _front_matter(file.text)
     title = printable(" ".join(as_words(metadata.get("title", "")).split()))
-    unread = Counter(in_markdown(text))
+    unread = in_markdown(text)
     unread[STRUCK] += sum(len(struck_spans(text, m.start(), m.end())) for m in _PARAGRAPH.finditer(text))
     text = with_plain_tables(text, path)
-    return replace(file, text=text, title=title, metadata={**metadata, **file.metadata}, unread=dict(+unread))
+    return replace(file, text=text, title=title, metadata={**metadata, **file.metadata}, unread=+unread)
 
 
 def document_of(path: Path, data: bytes, file: Converted) -> Document:

@@ -62,8 +62,11 @@ def pack(parts: Mapping[str, bytes]) -> BytesIO:
     return buffer
 
 
-def tree_of(part: bytes) -> _Element:
-    """The root of an XML part, parsed without access to anything outside it. Raises lxml's `XMLSyntaxError`."""
+def tree_of(part: bytes, *, recover: bool = False) -> _Element:
+    """The root of an XML part, parsed without access to anything outside it.
+
+    Raises lxml's `XMLSyntaxError`, unless ``recover`` asks to read on behind an error.
+    """
     from lxml import etree
 
-    return etree.fromstring(part, etree.XMLParser(resolve_entities=False, no_network=True))
+    return etree.fromstring(part, etree.XMLParser(recover=recover, resolve_entities=False, no_network=True))

@@ -1,6 +1,7 @@
-"""What every converter returns, and what they share."""
+"""The result of every converter, and the functions that they share."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -8,8 +9,9 @@ from discorag.schema.metadata import Value
 from discorag.schema.values import PageLine
 
 # At the start of a line these would make a heading, a fence, a quotation or a rule of what the source says in words.
-_MARKUP = re.compile(r"^([^\S\n]*)(?=#{1,6}(?:\s|$)|```|~~~|>|[-=]+[^\S\n]*$)", re.MULTILINE)
-_ESCAPED = re.compile(r"^([^\S\n]*)\\(?=#{1,6}(?:\s|$)|```|~~~|>|[-=]+[^\S\n]*$)", re.MULTILINE)
+_BLOCK = r"(?=#{1,6}(?:\s|$)|```|~~~|>|[-=]+[^\S\n]*$)"
+_MARKUP = re.compile(rf"^([^\S\n]*){_BLOCK}", re.MULTILINE)
+_ESCAPED = re.compile(rf"^([^\S\n]*)\\{_BLOCK}", re.MULTILINE)
 _BARE_PIPE = re.compile(r"(?<!\\)\|")
 
 
@@ -31,14 +33,14 @@ class Converted:
     pages: tuple[int, ...] = ()
     lines: tuple[PageLine, ...] = ()
     metadata: Mapping[str, Value] = field(default_factory=dict[str, Value])
-    unread: dict[str, int] = field(default_factory=dict[str, int])
+    unread: Counter[str] = field(default_factory=Counter[str])
 
 
 _NO_TITLES = ("untitled", "(anonymous)", "powerpoint presentation")
 
 
 def stated_title(text: str) -> str:
-    """What the properties of a file call it, on one line; empty if it is only a program's default."""
+    """The title in the properties of a file, on one line; empty if it is only a program's default."""
     title = " ".join(text.split())
     return "" if title.lower() in _NO_TITLES or title.startswith("Microsoft Word - ") else title
 
@@ -49,7 +51,7 @@ def literal(text: str) -> str:
 
 
 def not_literal(text: str) -> str:
-    """What `literal` made of a text, without its backslashes."""
+    """A text that `literal` made, without its backslashes."""
     return _ESCAPED.sub(r"\1", text)
 
 

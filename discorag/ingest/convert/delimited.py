@@ -22,7 +22,7 @@ _SEPARATOR = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)  # Excel's first line
 def from_delimited(data: bytes, path: Path) -> Converted:
     """The table as a pipe table, below the lines that stand above it. Empty rows are left out.
 
-    The first row names the columns, unless it plainly is one like the others. Above the table may be comments (``#``),
+    The first row names the columns, unless it is plainly like the others. Above the table may be comments (``#``),
     titles of one cell, and lines with fewer cells than the table that an empty row closes. Below an empty row may be
     another table. The delimiter of ``.tsv`` is the tab; else what Excel's ``sep=`` says, or the one of comma,
     semicolon, tab and bar by which most of the first rows have equally many cells.
@@ -100,10 +100,10 @@ def _above(rows: Sequence[Sequence[str]]) -> int:
     widths = Counter(len(row) for row in rows[:_SAMPLE] if any(row))
     if not widths or widths.most_common(1)[0][0] < 2:
         return 0
-    above = sum(1 for _ in takewhile(lambda cells: cells < 2, filled))
+    titles = above = _titles(rows)
     for i in range(above, min(_PREAMBLE, len(rows) - 1)):
         most = max(filled[:i], default=0)
-        if not filled[i] and filled[i + 1] > most and not (most > 2 and _names_figures(rows[_titles(rows) : i])):
+        if not filled[i] and filled[i + 1] > most and not (most > 2 and _names_figures(rows[titles:i])):
             above = i + 1
     return above if above < len(rows) else 0
 

@@ -14,7 +14,7 @@ from discorag.ingest.convert.converted import Converted
 from discorag.ingest.convert.equations import EQUATION
 from discorag.ingest.convert.marks import HIDDEN, STRUCK
 from discorag.ingest.convert.numbers import Numbering, is_on, value_of
-from discorag.ingest.convert.office import run_of, text_of, write_equation
+from discorag.ingest.convert.office import put_content, remove, run_of, text_of, write_equation
 
 if TYPE_CHECKING:
     from lxml.etree import _Element  # pyright: ignore[reportPrivateUsage]
@@ -53,30 +53,19 @@ def from_docx(parts: Mapping[str, bytes], path: Path) -> Converted:
     written = {name: etree.tostring(tree) for name, tree in trees.items()}
     result = mammoth.convert_to_html(pack({**parts, **written}), style_map=_STYLES, convert_image=no_image)
     made = html.from_markup(result.value, path)
-    return replace(made, unread=dict(unread + Counter(made.unread)))
+    return replace(made, unread=unread + made.unread)
 
 
 def _complete(tree: _Element) -> None:
     """Write what mammoth passes over in the way that it reads; the reading of a word, which stands above it, goes."""
     for choice in list(tree.iter("{*}Choice")):  # mammoth reads the older form of what stands in two
-        if (alternatives := choice.getparent()) is not None:
-            alternatives.remove(choice)
+        remove(choice)
     for shift in list(tree.iter("{*}gridBefore")):
         _fill(shift)
     for reading in list(tree.iter("{*}rubyPr", "{*}rt")):
-        if (parent := reading.getparent()) is not None:
-            parent.remove(reading)
+        remove(reading)
     for around in list(tree.iter(*(f"{{*}}{name}" for name in _TRANSPARENT))):
-        _unwrap(around)
-
-
-def _unwrap(around: _Element) -> None:
-    """Put what an element holds in its place."""
-    parent = around.getparent()
-    if parent is not None:
-        for child in list(around):
-            around.addprevious(child)
-        parent.remove(around)
+        put_content(around, instead_of=around)
 
 
 def _fill(shift: _Element) -> None:
@@ -127,8 +116,7 @@ class _Reader:
         white = [run for run in runs if on_white and _is_white(run)]
         unread[STRUCK], unread[HIDDEN] = _passages(struck), _passages(white)
         for run in [*struck, *white, *(run for run in runs if self._has(run, "vanish"))]:
-            if (parent := run.getparent()) is not None:
-                parent.remove(run)
+            remove(run)
         for equation in [*tree.iter("{*}oMathPara"), *tree.iter("{*}oMath")]:
             parent = equation.getparent()
             if parent is not None and not parent.tag.endswith("}oMathPara"):  # which has written it

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from discorag.ingest.convert.equations import EQUATION
 from discorag.ingest.convert.marks import STRUCK, Run, join_runs
 from discorag.ingest.convert.numbers import written
-from discorag.ingest.convert.office import run_of, text_of, write_equation
+from discorag.ingest.convert.office import put_content, run_of, text_of, write_equation
 
 if TYPE_CHECKING:
     from lxml.etree import _Element  # pyright: ignore[reportPrivateUsage]
@@ -36,18 +36,14 @@ def write_slide(slide: _Element) -> Counter[str]:
 
 
 def _unwrap(choice: _Element) -> None:
-    """Put what a newer PowerPoint shows in the place of the alternatives."""
+    """Put an equation that a newer PowerPoint shows in the place of the alternatives."""
     alternatives = choice.getparent()
-    parent = alternatives.getparent() if alternatives is not None else None
-    if alternatives is None or parent is None or next(choice.iter("{*}oMath", "{*}oMathPara"), None) is None:
-        return
-    for child in list(choice.iterchildren("*")):
-        alternatives.addprevious(child)
-    parent.remove(alternatives)
+    if alternatives is not None and next(choice.iter("{*}oMath", "{*}oMathPara"), None) is not None:
+        put_content(choice, instead_of=alternatives)
 
 
 def _write_runs(paragraph: _Element) -> int:
-    """Take out struck runs and write the others on the line; how many passages were struck."""
+    """Take out struck runs and write the others on the line. Returns how many passages were struck."""
     struck = 0
     for is_run, group in groupby(list(paragraph.iterchildren("*")), key=lambda part: part.tag.endswith("}r")):
         runs = list(group) if is_run else []
@@ -76,13 +72,13 @@ def _write_number(paragraph: _Element, counts: dict[int, tuple[str, int]]) -> No
     """Write the number of an item before its text; ``counts`` has the form and the last number of each level."""
     properties = paragraph.find("{*}pPr")
     level = int(properties.get("lvl", "0")) if properties is not None else 0
-    automatic = properties.find("{*}buAutoNum") if properties is not None else None
+    automatic = paragraph.find("{*}pPr/{*}buAutoNum")
     form = _AUTOMATIC.fullmatch(automatic.get("type", "")) if automatic is not None else None
     if not text_of(paragraph).strip():
         return
     for deeper in [other for other in counts if other > level or (form is None and other == level)]:
         del counts[deeper]
-    if automatic is None or form is None or properties is None:
+    if automatic is None or form is None:
         return
     start = int(automatic.get("startAt", "1"))
     kind, last = counts.get(level, ("", 0))

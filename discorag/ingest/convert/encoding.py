@@ -78,7 +78,7 @@ def guess_encoding(data: bytes) -> tuple[str, list[str]]:
 
 
 def _decodes(data: bytes, name: str) -> bool:
-    """Whether it is text in this encoding, without the control characters that nobody writes."""
+    """Whether it is text in this encoding, without control characters that texts do not have."""
     try:
         return not _CONTROLS.search(data.decode(name))
     except (UnicodeDecodeError, LookupError):

@@ -44,8 +44,8 @@ def from_epub(parts: Mapping[str, bytes], path: Path) -> Converted:
     chapters = [_chapter(parts, name, labels.get(name, ""), path) for name in order if name in parts]
     title = next(book.iter(_TITLE), None)
     text = "\n\n".join(chapter.text for chapter in chapters if chapter.text)
-    unread = sum((Counter(chapter.unread) for chapter in chapters), Counter[str]())
-    return Converted(text, title=stated_title(_text(title)), unread=dict(unread))
+    unread = sum((chapter.unread for chapter in chapters), Counter[str]())
+    return Converted(text, title=stated_title(_text(title)), unread=unread)
 
 
 def _contents(table: _Element, name: str) -> Iterator[tuple[str, str]]:

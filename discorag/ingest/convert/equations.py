@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 EQUATION = "equation"
 UNREADABLE = "[equation]"
-"""What stands in a text for an equation that cannot be put in a line."""
+"""Replaces an equation that cannot be put in a line."""
 
 _INVISIBLE = str.maketrans("", "", "\u2061\u2062\u2063\u2064\u200b")
 _OPERATORS = {"∑": "sum", "∏": "prod", "∫": "int"}
@@ -33,7 +33,7 @@ _RELATION = re.compile(r"[=<>≤≥≈≠≡∼≃≅∝→⇒⇔∈⊂⊆]")
 
 
 class _Piece(NamedTuple):
-    """A part of an equation: its text, and whether letters or digits right before or behind it are no part of it."""
+    """A part of an equation: its text, and whether letters or digits right before or behind it are not part of it."""
 
     text: str
     opens: bool = False
@@ -180,7 +180,7 @@ def _scripts(base: _Piece, below: _Piece = _NOTHING, above: _Piece = _NOTHING) -
 
 
 def _limits(base: _Piece, below: _Piece = _NOTHING, above: _Piece = _NOTHING) -> _Piece:
-    """What stands below and above: an accent, or the limits of an operator or a name such as "lim"."""
+    """A base with an accent, or an operator or a name such as "lim" with its limits."""
     if above.text in _ACCENTS and not below.text:
         return _Piece(f"{_ACCENTS[above.text]}({base.text})", True, True)
     if (base.text.isalpha() and len(base.text) > 1) or (len(base.text) == 1 and not base.text.isalnum()):
@@ -270,7 +270,7 @@ def _phantom(element: _Element) -> _Piece:
 
 
 def _plain(element: _Element) -> _Piece:
-    """What stands in a box; a box that strikes it out cannot be put in a line."""
+    """The content of a box; a box that strikes it out cannot be put in a line."""
     marks = element.get("notation", "") + "".join(
         _name(mark) for part in element.iterchildren("*") for mark in part.iterchildren("*")
     )

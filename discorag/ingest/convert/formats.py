@@ -1,6 +1,5 @@
 """Which converter reads which files."""
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -41,7 +40,7 @@ def convert(data: bytes, path: Path, *, max_bytes: int) -> Converted:
     try:
         parts = transitional(unpack(data, path, max_bytes))
         file = read(parts, path)
-        return replace(file, unread=dict(Counter(file.unread) + Counter(in_office_file(parts))))
+        return replace(file, unread=file.unread + in_office_file(parts))
     except (DiscoRagError, MemoryError):
         raise
     except Exception as error:  # zipfile and the libraries raise whatever they meet

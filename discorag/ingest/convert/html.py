@@ -56,7 +56,7 @@ def hidden(soup: BeautifulSoup) -> list[Tag]:
     """The elements that a reader of the page does not see, also those inside others.
 
     The page as a whole is never among them: a page that hides its body has a script that shows it. An equation stays
-    that is hidden beside its picture.
+    that is hidden next to its picture.
     """
     return [tag for tag in _affected(soup, _HIDING) if not (tag.find("math") and _sibling_name(tag) == "img")]
 
@@ -91,7 +91,7 @@ def _is_affected(tag: Tag, rules: Mapping[str, Sequence[_Rule]], names: Iterable
 
 
 def _keys(tag: Tag) -> list[str]:
-    """What a selector of this element may ask for last: its id, its classes, or its name, if anything."""
+    """The last parts that a selector of this element may have: its id, its classes, its name, or ``*``."""
     return [f"#{tag.get('id')}", *(f".{name}" for name in tag.get_attribute_list("class")), tag.name.lower(), "*"]
 
 
@@ -157,7 +157,7 @@ _XML_DECLARATION = re.compile(r"^(\s*<\?xml(?:[^<>]*\?>)?)+")  # also one that i
 _SELF_CLOSED = re.compile(r"<(?!(?:area|base|br|col|embed|hr|img|input|link|meta|source|track|wbr)\b)(\w++)([^<>]*)/>")
 _NUMBERED = re.compile(r"\d{1,9}[.)]")
 _BACKTICKS = re.compile(r"`{3,}")
-# What web pages say and what they mean (https://encoding.spec.whatwg.org/#names-and-labels).
+# The encodings that web pages name, and those that they mean (https://encoding.spec.whatwg.org/#names-and-labels).
 _MEANT = {"iso-8859-1": "cp1252", "latin-1": "cp1252", "us-ascii": "cp1252", "gb2312": "gb18030", "gbk": "gb18030"}
 _TABLE_PARTS = ["caption", "thead", "tbody", "tfoot", "tr", "td", "th"]
 _ORDER = {"thead": 0, "tfoot": 2}
@@ -189,7 +189,7 @@ def from_html(data: bytes, path: Path, *, read_linked: Callable[[str], str] = la
     name = " ".join(title.get_text(" ").split()) if title else ""
     unread = in_page(soup)
     made = _converted(soup, path, name)
-    return replace(made, metadata=assumed, unread=dict(Counter(unread) + Counter(made.unread)))
+    return replace(made, metadata=assumed, unread=unread + made.unread)
 
 
 def from_markup(html: str, path: Path) -> Converted:
@@ -272,11 +272,11 @@ def _converted(soup: BeautifulSoup, path: Path, title: str) -> Converted:
         text = _converter().convert_soup(soup)
     except RecursionError as error:
         raise DecodingError(f"{path} is nested too deeply.", hint="Save it in a simpler form.") from error
-    return Converted(text.replace("\xa0", " ").strip(), title=title, unread=dict(unread))
+    return Converted(text.replace("\xa0", " ").strip(), title=title, unread=unread)
 
 
 def _remove(tag: Tag) -> bool:
-    """Whether something was said in it."""
+    """Remove an element; true if it had words."""
     says = bool(tag.get_text().strip())
     tag.decompose()
     return says

@@ -11,42 +11,47 @@ from discorag.ingest.convert.html import from_markup
 from discorag.ingest.convert.tables import Cell, Table, reads_as, table_markdown
 
 _MAY_HOLD = re.compile(r"^\s*\|?\s*:?-+:?\s*\|", re.MULTILINE)
-_HTML_TABLE = re.compile(r"^ {0,3}<table\b.*?</table>[ \t]*$", re.MULTILINE | re.DOTALL | re.IGNORECASE)
+_OPENED = re.compile(r"^ {0,3}<table\b", re.MULTILINE | re.IGNORECASE)
+_CLOSED = re.compile(r"</table>[ \t]*$", re.IGNORECASE)
 _BOLD = re.compile(r"(\*\*|__)(?:(?!\1).)+\1")
 
 
 def with_plain_tables(text: str, path: Path) -> str:
     """Markdown in which each row of a table says what it means.
 
-    Tables of HTML become pipe tables. So does, written anew, a pipe table with rows that name groups, with a second
-    header row, or with its names below an empty header row. All else stays.
+    Tables of HTML become pipe tables. A pipe table is rewritten if it has rows that name groups, a second header row,
+    or its names below an empty header row. All else stays.
     """
-    if not _MAY_HOLD.search(text) and not _HTML_TABLE.search(text):
+    if not _MAY_HOLD.search(text) and not _OPENED.search(text):
         return text
-    lines = text.split("\n")
+    lines, unclosed = text.split("\n"), 0  # lines at the end that are known to close no table
     tokens = MarkdownIt("commonmark").enable("table").disable("inline").parse(text)
     for at, token in reversed([*enumerate(tokens)]):
         if token.level or not token.map:
             continue
         start, end = token.map
         if token.type == "table_open":
-            lines[start:end] = _pipe_table(list(_rows(tokens[at:])), lines[start:end])
-        elif token.type == "html_block" and _HTML_TABLE.match(html := "\n".join(lines[start:])):
-            lines[start:] = _from_html(html, path)
+            lines[start:end] = _pipe_table(list(_rows(tokens, at)), lines[start:end])
+        elif token.type == "html_block" and _OPENED.match(lines[start]):
+            below = range(start, len(lines) - unclosed)
+            last = next((i for i in below if _CLOSED.search(lines[i])), None)
+            if last is None:
+                unclosed = len(lines) - start
+            else:
+                lines[start : last + 1] = _from_html(lines[start : last + 1], path)
     return "\n".join(lines)
 
 
-def _from_html(text: str, path: Path) -> list[str]:
-    """The lines of a text that begins with a table of HTML, which is written as a pipe table if it holds any."""
-    found = _HTML_TABLE.match(text)
-    made = from_markup(found[0], path).text if found else ""
-    return (f"{made}\n{text[found.end() :]}" if found and "| --- |" in made else text).split("\n")
+def _from_html(written: list[str], path: Path) -> list[str]:
+    """The lines of a table of HTML, as a pipe table and an empty line if it holds data."""
+    made = from_markup("\n".join(written), path).text
+    return [*made.split("\n"), ""] if "| --- |" in made else written
 
 
-def _rows(tokens: Sequence[Token]) -> Iterator[list[str]]:
-    """The cells of the table that these tokens begin with."""
+def _rows(tokens: Sequence[Token], at: int) -> Iterator[list[str]]:
+    """The cells of the table that begins at a token."""
     row: list[str] = []
-    for token in tokens:
+    for token in (tokens[i] for i in range(at, len(tokens))):
         if token.type == "tr_open":
             row = []
         elif token.type == "inline":

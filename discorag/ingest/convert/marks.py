@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from itertools import takewhile
 from typing import TYPE_CHECKING, NamedTuple, TypeGuard
 
+from discorag.ingest.convert.archive import tree_of
 from discorag.ingest.convert.equations import EQUATION, UNREADABLE, beside, linear
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 STRUCK, HIDDEN = "struck passage", "hidden text"
 CHECKED, UNCHECKED = "☑", "☐"
 
-_NEAR = 3  # texts beside an equation, which may be white space in elements around it
+_NEAR = 3  # texts next to an equation, which may be white space in elements around it
 _SLASHES = ("/", "\u2044", "\u2215")
 _NUMBER = re.compile(r"[+\u2212\u2013-]?\d+(?:[.,]\d+)?")
 _EXPRESSION = re.compile(r"[+\u2212\u2013-]?[^\W_](?:[\w.,+\u2212\u2013*/()-]{0,11}[\w)])?")
@@ -58,7 +59,7 @@ def join_runs(runs: Iterable[Run]) -> str:
 
 
 def _raised(text: str, before: str) -> str:
-    """What stands above the line, behind ``before``."""
+    """A text above the line, as it is written behind ``before``."""
     inside, last = text.strip(), before[-1:]
     if _NUMBER.fullmatch(inside):
         return f"^{text}"
@@ -70,7 +71,7 @@ def _raised(text: str, before: str) -> str:
 
 
 def _lowered(text: str, before: str, after: str) -> str:
-    """What stands below the line, between these texts."""
+    """A text below the line, as it is written between two others."""
     inside = text.strip()
     if not _EXPRESSION.fullmatch(inside) or not before[-1:].strip():
         return text
@@ -113,11 +114,8 @@ def _is_words(node: PageElement) -> TypeGuard[NavigableString]:
 
 
 def _write_equation(tag: Tag, soup: BeautifulSoup) -> bool:
-    """Whether no line can say it."""
-    from lxml import etree
-
-    parser = etree.XMLParser(recover=True, resolve_entities=False, no_network=True)
-    text = linear(etree.fromstring(str(tag).encode(), parser))
+    """Write an equation in its line; true if no line can say it."""
+    text = linear(tree_of(str(tag).encode(), recover=True))
     line = soup.new_string(beside(_text_before(tag), text, _text_after(tag)))
     tag.replace_with(line)
     _join_lines(line.find_all_previous(string=True, limit=_NEAR), re.compile(r"\s+$"))
@@ -126,7 +124,7 @@ def _write_equation(tag: Tag, soup: BeautifulSoup) -> bool:
 
 
 def _join_lines(texts: Iterable[NavigableString], edge: re.Pattern[str]) -> None:
-    """Make a line break of the source beside an equation a space: else the equation may look like a new sentence."""
+    """Make a line break of the source next to an equation a space: else the equation may look like a new sentence."""
     for text in texts:
         text.replace_with(edge.sub(" ", text))
         if text.strip():

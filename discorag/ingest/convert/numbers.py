@@ -20,7 +20,7 @@ _TYPES = {"a": "lowerLetter", "A": "upperLetter", "i": "lowerRoman", "I": "upper
 _STYLE = re.compile(r"list-style(?:-type)?\s*:[^;]*?\b(none|(lower|upper)-(?:(alpha|latin)|roman))\b", re.IGNORECASE)
 _HUNDREDS = {1000: "M", 900: "CM", 500: "D", 400: "CD", 100: "C"}
 _ROMAN = _HUNDREDS | {90: "XC", 50: "L", 40: "XL", 10: "X", 9: "IX", 5: "V", 4: "IV", 1: "I"}
-_BOXES = {**dict(zip("☐☑☒", "☐☑☒", strict=True)), "\uf0a8": "☐", "\uf0fe": "☑", "\uf0fd": "☒"}  # in Wingdings
+_BOXES = {"☐": "☐", "☑": "☑", "☒": "☒", "\uf0a8": "☐", "\uf0fe": "☑", "\uf0fd": "☒"}  # in Wingdings
 _MAX_REPEATS = 20  # letters of "zz...": beyond, a number is written in digits
 _OFF = ("0", "false", "off")
 
@@ -56,11 +56,11 @@ def written(number: int, kind: str) -> str:
         letters = chr(ord("A") + (number - 1) % 26) * (1 + (number - 1) // 26)
         return letters.lower() if lower else letters
     if kind.endswith("Roman") and 0 < number < 4000:
-        written = ""
+        letters = ""
         for value, sign in _ROMAN.items():
-            written += sign * (number // value)
+            letters += sign * (number // value)
             number %= value
-        return written.lower() if lower else written
+        return letters.lower() if lower else letters
     return f"{number:02}" if kind == "decimalZero" else str(number)
 
 
@@ -105,7 +105,7 @@ class Numbering:
 
     @classmethod
     def of(cls, root: _Element) -> Numbering:
-        """What the part ``numbering.xml`` defines."""
+        """The numbering that the part ``numbering.xml`` defines."""
         abstract = {
             value_of(one, "abstractNumId", own=True): {
                 _number(level, "ilvl"): _level(level) for level in one.iter("{*}lvl")
@@ -125,7 +125,7 @@ class Numbering:
         return found
 
     def label(self, paragraph: _Element, styles: Mapping[str, Sequence[_Element]]) -> str:
-        """What stands before a paragraph, marked for `take_labels`; empty if it has no number.
+        """The label of a paragraph, marked for `take_labels`; empty if it has no number.
 
         ``styles`` has each style followed by those that it is based on.
         """

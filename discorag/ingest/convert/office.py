@@ -1,4 +1,4 @@
-"""What the readers of Office Open XML share: texts of its elements, and runs that are put in."""
+"""Texts of the elements of Office Open XML, and changes to them."""
 
 from __future__ import annotations
 
@@ -27,8 +27,21 @@ def run_of(text: str, near: _Element) -> _Element:
     return run
 
 
+def remove(element: _Element) -> None:
+    """Take an element out of its part."""
+    if (parent := element.getparent()) is not None:
+        parent.remove(element)
+
+
+def put_content(element: _Element, *, instead_of: _Element) -> None:
+    """Put what an element holds in the place of another, or of itself."""
+    for child in list(element.iterchildren("*")):
+        instead_of.addprevious(child)
+    remove(instead_of)
+
+
 def write_equation(place: _Element, equation: _Element) -> bool:
-    """Put a run with an equation where it, or the element around it, stands; whether no line can say it."""
+    """Put a run with an equation where it, or the element around it, stands; true if no line can say it."""
     text, parent = linear(equation), place.getparent()
     if parent is not None:
         shown = beside(text_of(place.getprevious()), text, text_of(place.getnext()))

@@ -73,7 +73,7 @@ def from_pdf(data: bytes, path: Path) -> Converted:
             hint="If it is a scan, run OCR over it first (ocrmypdf).",
         )
     read.unread["numbered running line"] += made.numbered
-    return Converted(text=made.text, title=read.title, pages=made.starts, lines=made.lines, unread=dict(+read.unread))
+    return Converted(text=made.text, title=read.title, pages=made.starts, lines=made.lines, unread=+read.unread)
 
 
 def _read(data: bytes) -> _Read:

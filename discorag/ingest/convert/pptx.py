@@ -35,7 +35,7 @@ def from_pptx(parts: Mapping[str, bytes], _: Path) -> Converted:
     deck = Presentation(pack({**parts, **{name: tostring(tree) for name, tree in trees.items()}}))
     slides = ["" if slide.element.get("show") in _NO else _slide(slide.shapes) for slide in deck.slides]
     text, starts = join_sections(slides)
-    return Converted(text, title=stated_title(deck.core_properties.title), pages=starts, unread=dict(+unread))
+    return Converted(text, title=stated_title(deck.core_properties.title), pages=starts, unread=unread)
 
 
 def _slide(shapes: Any) -> str:

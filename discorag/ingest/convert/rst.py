@@ -1,6 +1,5 @@
 """reStructuredText to Markdown: docutils writes it as HTML, and our converter of HTML reads that."""
 
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
@@ -34,4 +33,4 @@ def from_rst(data: bytes, path: Path) -> Converted:
             f"{path} cannot be read as reStructuredText: {type(error).__name__}.",
             hint="Check it with docutils, or name it .txt to have it read as it stands.",
         ) from error
-    return replace(page, title=title, metadata=source.metadata, unread=dict(Counter(unread) + Counter(page.unread)))
+    return replace(page, title=title, metadata=source.metadata, unread=unread + page.unread)

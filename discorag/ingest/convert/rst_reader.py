@@ -18,7 +18,7 @@ from docutils.languages import en
 from docutils.parsers.rst import Directive, directives, roles
 
 _SETTINGS = {
-    "_disable_config": True,  # nobody's docutils.conf
+    "_disable_config": True,  # no docutils.conf is read
     "doctitle_xform": False,  # a heading is a heading
     "file_insertion_enabled": False,
     "halt_level": 6,
@@ -51,7 +51,7 @@ _ONLY_CONTENT = {"glossary", "grid", "hlist", "ifconfig", "only", "tab-set", "ta
 _EXPLICIT = re.compile(r"(.+?)\s*<[^<>]+>", re.DOTALL)
 
 
-def html_of(text: str) -> tuple[str, str, dict[str, int]]:
+def html_of(text: str) -> tuple[str, str, Counter[str]]:
     """The body of a file as HTML, the title that a directive gives it, and what it holds that is not read."""
     with _tolerance():
         document = publish_doctree(text, settings_overrides=_SETTINGS)
@@ -60,7 +60,7 @@ def html_of(text: str) -> tuple[str, str, dict[str, int]]:
         _simplify(node)
     settings = _SETTINGS | {"embed_stylesheet": False}
     html = cast("bytes", publish_from_doctree(document, writer="html5", settings_overrides=settings))
-    return html.decode(), str(document.get("title", "")), dict(unread)
+    return html.decode(), str(document.get("title", "")), unread
 
 
 class _Unread(nodes.Invisible, nodes.Element):
@@ -83,7 +83,7 @@ class _Unknown(Directive):
     option_spec = _Options(name=str)
 
     def run(self) -> Sequence[nodes.Node]:
-        """What a reader sees of it."""
+        """The nodes that a reader sees of it."""
         name = self.name.lower()
         if name in _UNSEEN:
             return []

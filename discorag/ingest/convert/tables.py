@@ -11,7 +11,7 @@ from discorag.ingest.convert.converted import cell, literal
 _FIGURE = re.compile(r"[^\w\s]*+\d[\d\s.,:/%°'’+\u2212-]*+[^\w\s]*+")
 _DATE = re.compile(r"(?:19|20)\d\d(?:[-/.]\d\d?){0,2}")
 _AMOUNT = re.compile(r"\d[\d.,]*")
-_LABEL_ENDS = (":", "：")  # "Name:" has its value beside it, and names no column
+_LABEL_ENDS = (":", "：")  # "Name:" has its value next to it, and names no column
 _SAMPLE = 50  # rows below the first that are compared with it
 _MANY, _LONG, _MAX_KEYS = 8, 320, 3  # columns, and characters of a row, from which on a table is cut; its first columns
 _SPREAD, _SMALL = 50, 10_000  # places that spans may fill, for each cell and in any table
@@ -21,7 +21,7 @@ class Cell(NamedTuple):
     """A cell of a table.
 
     Args:
-        text: What stands in it, as Markdown of one paragraph.
+        text: Its content, as Markdown of one paragraph.
         rows: How many rows it spans, its own included.
         columns: How many columns it spans.
         is_header: Whether the format calls it a header: of its column, its row, or the rows below it.
@@ -43,7 +43,7 @@ class Table:
 
     Args:
         rows: The cells that begin in each row, from the left; a place that a span covers has none.
-        header_rows: How many rows at the top name the columns; None if only the cells tell, or nothing does.
+        header_rows: How many rows at the top name the columns; None if the cells have to tell.
     """
 
     rows: Sequence[Sequence[Cell]]
@@ -57,7 +57,7 @@ _Block = str | list[list[str]]
 
 
 def table_markdown(table: Table) -> str:
-    """A table as Markdown; empty if nothing stands in it.
+    """A table as Markdown; empty if all of its cells are.
 
     A cell that spans rows or columns is repeated at each place, and several header rows become one ("Income / 2024").
     A row that is one cell stands above the table as a paragraph if nothing is above it, and below if nothing is below.
@@ -167,7 +167,7 @@ def _with_rows_below(rows: list[_Row], width: int) -> int:
         if _is_one(row, width):
             break
         continues = row[0] is rows[heads - 1][0] or not row[0].text.strip() or _is_bold(row)
-        if not continues or is_data(_texts(rows[heads:])):
+        if not continues or is_data(_texts(rows[heads : heads + 1 + _SAMPLE])):
             break
         heads += 1
     return heads
@@ -216,7 +216,7 @@ def _names(heads: list[_Row]) -> list[str]:
 def _sections(heads: list[_Row], body: list[_Row], width: int, outer: str) -> Iterator[_Block]:
     """The tables that rows which name the columns again make of one."""
     names, rows = _names(heads), list[tuple[str, _Row]]()  # each with its group
-    again = [_named_again(body[i:], heads, width) for i in range(len(body))]
+    again = _named_again(body, heads, width)
     labels = _labels(body, width) | {i for i, row in enumerate(body[:-1]) if _is_label(row, width) and again[i + 1]}
     group, i = outer, 0
     while i < len(body):
@@ -234,15 +234,22 @@ def _sections(heads: list[_Row], body: list[_Row], width: int, outer: str) -> It
     yield from _section(names, rows, width)
 
 
-def _named_again(rows: list[_Row], heads: list[_Row], width: int) -> int:
-    """How many rows at the top, with others below them, name the columns again: as before, or without figures."""
-    count, named = len(heads), _texts(heads)
-    if 0 < count < len(rows) and width > 1 and _texts(rows[:count]) == named != _texts(rows[count : 2 * count]):
-        return count
-    found = sum(1 for _ in takewhile(lambda row: _is_header(row) and not _is_one(row, width), rows))
-    texts = _texts(rows[:found])
-    are_names = found < len(rows) and all(sum(map(bool, row)) > 1 and not is_data([row]) for row in texts)
-    return found if are_names else 0
+def _named_again(body: list[_Row], heads: list[_Row], width: int) -> list[int]:
+    """For each row, how many rows from it on name the columns again: as before, or as headers without figures.
+
+    Other rows stand below them.
+    """
+    texts, named, count = _texts(body), _texts(heads), len(heads)
+    found = [0] * len(body)
+    run, are_names = 0, False  # the header rows from a row on, which name nothing at the end of the table
+    for i in reversed(range(len(body))):
+        if _is_header(body[i]) and not _is_one(body[i], width):
+            run, are_names = run + 1, are_names and sum(map(bool, texts[i])) > 1 and not is_data([texts[i]])
+        else:
+            run, are_names = 0, True
+        is_same = 0 < count < len(body) - i and width > 1 and texts[i : i + count] == named
+        found[i] = count if is_same and named != texts[i + count : i + 2 * count] else run * are_names
+    return found
 
 
 def _labels(body: list[_Row], width: int) -> set[int]:
@@ -291,7 +298,7 @@ def _section(names: list[str], rows: list[tuple[str, _Row]], width: int) -> Iter
 
 
 def _filled_down(rows: list[list[str]]) -> list[list[str]]:
-    """The rows, with an empty first cell filled from above if the words beside recur from one filled cell to the next.
+    """The rows, with empty first cells filled from above if the words next to them recur from group to group.
 
     Exports write what groups the rows only once.
     """

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from markdown_it import MarkdownIt
 
 from discorag.ingest.convert.archive import tree_of
-from discorag.ingest.convert.office import text_of
+from discorag.ingest.convert.office import remove, text_of
 
 if TYPE_CHECKING:
     from bs4 import BeautifulSoup, Tag
@@ -37,10 +37,10 @@ _OBJECTS = {"pic": "image", "imagedata": "image", "chart": "chart", "relIds": "d
 _LETTER = re.compile(r"[^\W\d_]")
 
 
-def in_page(soup: BeautifulSoup) -> dict[str, int]:
+def in_page(soup: BeautifulSoup) -> Counter[str]:
     """Count what a page shows besides text: where it is neither hidden nor part of the navigation."""
     media = (tag for tag in soup([*_MEDIA]) if not _is_sign(tag) and not tag.css.match(_SAYS_NOTHING))
-    return dict(Counter(_MEDIA[tag.name] for tag in media))
+    return Counter(_MEDIA[tag.name] for tag in media)
 
 
 def _is_sign(tag: Tag) -> bool:
@@ -49,18 +49,17 @@ def _is_sign(tag: Tag) -> bool:
     return any(size.isdecimal() and int(size) <= _SIGN_PIXELS for size in sizes)
 
 
-def in_markdown(text: str) -> dict[str, int]:
+def in_markdown(text: str) -> Counter[str]:
     """Count the images of a Markdown text, also those of tags: answers leave out their alternative texts."""
     if "![" not in text and not _IMAGE_TAG.search(text):
-        return {}
+        return Counter()
     tokens = MarkdownIt("commonmark").parse(text)
     every = [child for token in tokens for child in (token, *(token.children or ()))]
     tags = sum(len(_IMAGE_TAG.findall(t.content)) for t in every if t.type in {"html_block", "html_inline"})
-    count = tags + sum(token.type == "image" for token in every)
-    return {"image": count} if count else {}
+    return +Counter({"image": tags + sum(token.type == "image" for token in every)})
 
 
-def in_office_file(parts: Mapping[str, bytes]) -> dict[str, int]:
+def in_office_file(parts: Mapping[str, bytes]) -> Counter[str]:
     """Count pictures, charts, comments, notes, and headers and footers with words in an Office Open XML file."""
     counts = Counter[str]()
     for name in parts:
@@ -73,14 +72,13 @@ def in_office_file(parts: Mapping[str, bytes]) -> dict[str, int]:
     for kind, pattern in _MARGINS.items():
         texts = {text_of(tree_of(parts[name])).strip() for name in parts if pattern.fullmatch(name)}
         counts[kind] = sum(bool(_LETTER.search(text)) for text in texts)
-    return {kind: count for kind, count in counts.items() if count}
+    return +counts
 
 
 def _objects(root: _Element) -> Iterator[str]:
     """The kind of each object of a part; none of a hidden slide. Objects that have a second form count once."""
     for second in [*root.iter("{*}Fallback")]:
-        if (parent := second.getparent()) is not None:
-            parent.remove(second)
+        remove(second)
     if root.get("show") not in ("0", "false"):
         for element in root.iter(*(f"{{*}}{name}" for name in _OBJECTS)):
             yield _OBJECTS[element.tag.rpartition("}")[2]]

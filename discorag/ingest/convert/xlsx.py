@@ -44,7 +44,7 @@ def from_xlsx(parts: Mapping[str, bytes], path: Path) -> Converted:
     unread["formula without value"] = sum(
         len(_NOT_COMPUTED.findall(part)) for name, part in parts.items() if _SHEET.fullmatch(name)
     )
-    return Converted(text, title=title, pages=starts, unread=dict(+unread))
+    return Converted(text, title=title, pages=starts, unread=+unread)
 
 
 def _write_marks(sheet: Any, book: Any) -> Counter[str]:

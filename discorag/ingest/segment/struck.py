@@ -1,4 +1,4 @@
-"""Struck-out words of Markdown: the document keeps them, and no quotation has them."""
+"""Struck-out words of Markdown: the document has them, and no quotation does."""
 
 import re
 from bisect import bisect_left
@@ -15,7 +15,7 @@ _MAY_STRIKE = re.compile(r"~~|</(?:del|s|strike)>", re.IGNORECASE)
 
 
 def struck_spans(text: str, start: int, end: int) -> list[Span]:
-    """What a paragraph of Markdown at ``text[start:end]`` strikes out, with the marks, in offsets of ``text``."""
+    """The struck passages of a paragraph of Markdown, ``text[start:end]``, with their marks, in offsets of ``text``."""
     if not _MAY_STRIKE.search(text, start, end):
         return []
     pairs: list[tuple[re.Match[str], int]] = []  # the marks from the last one on, each with the end of its closing one

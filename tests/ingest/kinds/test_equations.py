@@ -70,7 +70,7 @@ def test_what_no_line_can_say_is_marked_and_counted(mathml: str) -> None:
     assert file.unread == {"equation": 1}
 
 
-def test_an_equation_that_is_hidden_beside_its_picture_is_read() -> None:
+def test_an_equation_that_is_hidden_next_to_its_picture_is_read() -> None:
     """An encyclopedia shows a picture of the equation, and hides the equation for screen readers."""
     html = "<p>It is <span><span style='display:none'><math><mn>7</mn></math></span><img alt='7'></span> metres.</p>"
     assert read("a.html", html).text == "It is 7 metres."

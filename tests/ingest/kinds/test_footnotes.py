@@ -71,7 +71,7 @@ def test_a_note_is_quoted_and_leads_back_to_its_sentence(name: str, text: str) -
 
 
 def test_two_sentences_with_one_label_lead_a_note_to_neither() -> None:
-    """Chapters that count their notes anew, with all notes at the end: no link is made up."""
+    """Chapters that number their notes from 1 again, with all notes at the end: no link is made up."""
     text = f"{FEE}\n\nThe deposit[^1] is 5 euros.\n\n{NOTE}\n\n[^1]: It is returned.\n"
     assert [unit.lead for unit in units("a.md", text) if unit.body.startswith("[^1]:")] == [None, None]
 

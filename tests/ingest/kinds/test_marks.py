@@ -193,7 +193,7 @@ def test_numbers_of_a_slide_s_list() -> None:
 
 
 def test_marks_of_a_sheet() -> None:
-    """A struck row is no row, and does not end the table."""
+    """A struck row is left out, and does not end the table."""
     book: Any = openpyxl.Workbook()
     sheet = book.active
     for row in (["Dish", "Price"], ["Soup", 4], ["Stew", 7], ["Cake", None], ["secret", "no"]):

@@ -43,7 +43,7 @@ def test_the_rows_of_table_directives_are_rows(table: str) -> None:
 
 
 def test_a_table_with_an_error_is_quoted_as_it_stands() -> None:
-    """The line is too short for the frame, so that nobody can tell what the cells are."""
+    """The line is too short for the frame, so the cells cannot be told apart."""
     broken = "+---+----+\n| a | 12\n+---+----+"
     assert read("a.rst", broken).text == f"```\n{broken}\n```"
 

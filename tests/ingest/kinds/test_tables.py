@@ -100,7 +100,7 @@ def test_absurd_spans_are_not_followed(tmp_path: Path) -> None:
 
 
 def test_what_stands_above_and_below_a_table_is_a_paragraph(tmp_path: Path) -> None:
-    """A caption, a title row and a note are no rows."""
+    """A caption, a title row and a note are not rows."""
     (tmp_path / "a.html").write_text(
         "<table><caption>Yield</caption><tr><td colspan=3>In tonnes<tr><th>Farm<th>Oats<th>Rye<tr><td>Holm<td>1<td>2"
         "<tr><td colspan=3>Source: the farms.</table>"

@@ -70,7 +70,7 @@ def test_rows_of_one_wide_cell_name_groups_if_every_row_has_one(tmp_path: Path) 
 
 @FORMATS
 def test_rows_without_values_name_no_group(suffix: str, tmp_path: Path) -> None:
-    """Countries that sent no figures are no groups of those below them."""
+    """Countries that sent no figures are not groups of those below them."""
     text = "Country,Gold,Silver\nAngola,,\nBrazil,3,6\nChad,,\nDenmark,2,2\n"
     assert [row for row in rows_of(in_format(text, suffix, tmp_path)) if ":" in row] == [
         "Brazil, Gold: 3; Silver: 6.",
@@ -130,7 +130,7 @@ def test_names_above_are_filled_down_where_the_cells_beside_them_recur(suffix: s
 
 @FORMATS
 def test_where_the_columns_are_named_again_a_table_begins(suffix: str, tmp_path: Path) -> None:
-    """The same names further down are no row, and the line above them names what follows."""
+    """The same names further down are not a row, and the line above them names what follows."""
     text = "Lock,Boats,Yachts\nUpper,5,2\nLower,7,1\nJune,,\nLock,Boats,Yachts\nUpper,6,4\n"
     assert rows_of(in_format(text, suffix, tmp_path)) == [
         "Upper, Boats: 5; Yachts: 2.",
