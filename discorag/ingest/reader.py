@@ -17,10 +17,10 @@ from signal import SIGPROF, Signals
 from threading import Lock
 
 from discorag.config import ReadingSettings
-from discorag.ingest.convert import worker
+from discorag.ingest import worker
 from discorag.ingest.convert.converted import Converted
-from discorag.ingest.convert.worker import Reply, Request
 from discorag.ingest.loaders import bytes_of, document_of, may_take_long, read_text
+from discorag.ingest.worker import Reply, Request
 from discorag.schema import errors
 from discorag.schema.document import Document
 from discorag.schema.errors import ConversionError, DecodingError, DiscoRagError

@@ -44,7 +44,7 @@ def children(parent: int) -> set[int]:
             command = (stat.parent / "cmdline").read_bytes()
         except OSError:  # it ended meanwhile
             continue
-        if int(ppid) == parent and state != "Z" and b"convert.worker" in command:
+        if int(ppid) == parent and state != "Z" and b"ingest.worker" in command:
             found.add(int(stat.parent.name))
     return found
 
@@ -209,7 +209,7 @@ async def test_a_child_runs_nothing_of_the_user_s_and_dies_with_a_parent_that_is
 
 def test_a_child_does_not_load_torch() -> None:
     heavy = "{'torch', 'transformers', 'langgraph', 'qdrant_client'}"
-    code = f"import sys, discorag.ingest.convert.worker; print({heavy} & sys.modules.keys())"
+    code = f"import sys, discorag.ingest.worker; print({heavy} & sys.modules.keys())"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "set()\n"
 
 

@@ -1,4 +1,4 @@
-"""The child process that converts files: ``python -m discorag.ingest.convert.worker MEGABYTES``.
+"""The child process that converts files: ``python -m discorag.ingest.worker MEGABYTES``.
 
 A request is a line of JSON (`Request`) and the bytes of the file; a reply is one line of JSON (`Reply`). When the
 parent closes the pipe or dies, the child exits, whatever it is doing.
