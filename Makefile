@@ -167,7 +167,7 @@ coverage: .venv/dev.stamp ## The quick tests again, and which lines they ran
 	$(BIN)/pytest -n auto --dist worksteal -m "not deep" --cov --cov-report=term
 
 test-vllm: .venv/dev.stamp .venv-vllm/model.stamp ## Against a real vLLM on this machine's CPU (10 minutes the first time)
-	$(BIN)/pytest tests/vllm --timeout=400
+	$(BIN)/pytest tests/vllm --timeout=7200
 
 eval-smoke: .venv/eval.stamp ## A handful of questions of three benchmarks, then the page
 	$(BIN)/python -m eval run loong asqa lay-summaries --limit 5 --pool chosen --out .disco-rag/eval/smoke

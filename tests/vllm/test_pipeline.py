@@ -15,13 +15,15 @@ from tests.vllm.server import CONTEXT_TOKENS, VllmServer
 QUESTION = "Why are some tides higher than others?"
 LLM: dict[str, Any] = {"engine": "llm"}
 LIMITS: dict[str, Any] = {"answer_tokens": 150}
+SLOW = 1800.0
+"""Seconds for a call: a busy processor writes five tokens a second, and a reply may have 2,048."""
 MARK = re.compile(r"\|\s*\d+\s*[<>=]|</?chunk|&(?:amp|lt|gt);")
 
 
 @pytest.fixture
 async def rag(pipeline: Pipelines, chat: VllmServer) -> DiscoRAG:
     """The tides, with the server as language model."""
-    made = pipeline(llm=chat.base_url, model=chat.name, context_tokens=CONTEXT_TOKENS, timeout_s=170)
+    made = pipeline(llm=chat.base_url, model=chat.name, context_tokens=CONTEXT_TOKENS, timeout_s=SLOW)
     await made.aingest(EXAMPLES / "tides", parser="rules", retriever="dense")
     return made
 
@@ -64,7 +66,7 @@ async def test_an_ingest_with_trees_by_the_model_ends_with_the_document_stored(
     pipeline: Pipelines, chat: VllmServer, tmp_path: Path
 ) -> None:
     (tmp_path / "bees.txt").write_text("Bees dance because they found food. The others follow.", encoding="utf-8")
-    rag = pipeline(llm=chat.base_url, model=chat.name, context_tokens=CONTEXT_TOKENS, timeout_s=170)
+    rag = pipeline(llm=chat.base_url, model=chat.name, context_tokens=CONTEXT_TOKENS, timeout_s=SLOW)
     made = await rag.aingest(tmp_path / "bees.txt", parser="paper", retriever="dense")
     assert [(o.status, o.chunks) for o in made.outcomes] == [(Status.ADDED, 1)]
     assert made.ledger.usage.calls > 0
