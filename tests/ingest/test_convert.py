@@ -191,9 +191,9 @@ def test_rows_of_other_lengths_keep_their_cells_under_the_first_columns() -> Non
     assert made("a.csv", "a,b\n1\n2,3,4\n5,6").text.splitlines() == [
         "| a | b |  |",
         "| --- | --- | --- |",
-        "| 1 |",
+        "| 1 |  |  |",
         "| 2 | 3 | 4 |",
-        "| 5 | 6 |",
+        "| 5 | 6 |  |",
     ]
 
 
