@@ -147,8 +147,10 @@ def _is_one(row: _Row, width: int) -> bool:
 
 
 def _header_rows(rows: list[_Row], width: int) -> int | None:
-    """How many rows name the columns: those of header cells, else the first if it is bold or of another kind than those
-    below it; None if nothing tells.
+    """How many rows name the columns; None if nothing tells.
+
+    They are rows of header cells, else the first if it is bold, or of another kind than those below it, or names that
+    a second row divides.
     """
     named = sum(1 for _ in takewhile(lambda row: _is_header(row) and not _is_one(row, width), rows))
     if 0 < named < len(rows):
@@ -163,7 +165,7 @@ def _header_rows(rows: list[_Row], width: int) -> int | None:
     grouped = all(one.columns == 1 for one in rows[0]) and any(one.rows > 1 for one in rows[0])
     if labelled or grouped:
         return 0
-    return _with_rows_below(rows, width) if names_columns(texts) else None
+    return _with_rows_below(rows, width) if names_columns(texts) or _spread(rows) else None
 
 
 def names_columns(texts: Sequence[Sequence[str]]) -> bool:

@@ -146,8 +146,8 @@ def test_where_the_columns_are_named_again_a_table_begins(suffix: str, tmp_path:
     ("text", "expected"),
     [
         (
-            "Item,Price,Stock\nRope,4.50,12\n\nStaff\nName,Phone\nRosa,5551\n",
-            ["Rope, Price: 4.50; Stock: 12.", "Rosa, Phone: 5551."],
+            "Item,Price,Stock\nRope,4.50,12\n\nStaff\nName,Phone\nRosa,5551\nLiam,5552\n",
+            ["Rope, Price: 4.50; Stock: 12.", "Rosa, Phone: 5551.", "Liam, Phone: 5552."],
         ),
         (
             "Item,Price,Stock\nRope,4.50,12\n\nCity,Visits,Income,By\nOslo,12,33,Bo\n",
