@@ -180,7 +180,7 @@ def names_columns(texts: Sequence[Sequence[str]]) -> bool:
     if not first and all(below) and all(map(any, columns)):
         return True
     if len(columns) == 2:
-        values = columns[1][1:]
+        values = list(filter(None, columns[1][1:]))
         is_series = len(values) >= _SERIES and len(set(map(_shape, values))) == 1
         return _is_over_figures(columns[0]) or (is_series and _is_over_figures(columns[1]))
     return any(map(_is_over_figures, columns)) or sum(map(_is_over_classes, columns)) > 1
