@@ -24,6 +24,8 @@ Floats = NDArray[np.float64]
 
 PAIRS = 12
 """Sentences that the reranker reads; 24 would not put more gold sentences first."""
+SENTENCES = 3
+"""How many of the best are read once more to decide whether anything answers the question."""
 _BEGINNING = 24  # characters of a sentence within which a code is what it is about
 _ABOVE = 0.1  # of a logit, from the best other sentence to the last one that holds a rare code
 _CODE = re.compile(
@@ -103,16 +105,17 @@ def sentences_about_codes(inputs: AnswerInputs, table: SentenceTable) -> list[in
 
 
 async def read_evidence(inputs: AnswerInputs, table: SentenceTable, relevance: Relevance, reranker: Reranker) -> float:
-    """The logit of the passage with the best sentence.
+    """The mean logit of the best sentence and of the passage around it.
 
-    The reranker reads it without title and headings: under a title that names the question's subject, any text looks
-    like an answer. Only a heading that is a question is read with it. There is at least one chunk; without a statement,
-    the first counts. Raises as `Reranker.scores`.
+    The reranker reads both without title and headings: under a title that names the question's subject, any sentence
+    looks like an answer. Only a heading that is a question is read with its sentence. There is at least one chunk;
+    without a statement, the first chunk's logit counts alone. Raises as `Reranker.scores`.
     """
-    best = [table.sentences[i] for i in relevance.ranked[:1]]
+    best = [table.sentences[i] for i in relevance.ranked[:SENTENCES]]
     passage = inputs.chunks[best[0].chunk - 1 if best else 0].text
-    (logit,) = await reranker.scores(inputs.query, [" ".join([*(unit.question for unit in best), passage]).strip()])
-    return logit
+    texts = [f"{unit.question} {unit.plain}".strip() for unit in best]
+    *sentences, around = await reranker.scores(inputs.query, [*texts, passage])
+    return (max(sentences) + around) / 2 if sentences else around
 
 
 def statements_of(table: SentenceTable) -> list[int]:

@@ -213,14 +213,15 @@ def test_a_question_that_names_what_no_text_has_needs_an_answer_that_would_be_su
     assert (found.refusal.startswith("No passage seems to answer"), found.unsure) == (refused, unsure)
 
 
-async def test_evidence_is_the_passage_with_the_best_sentence(encoder: Encoder) -> None:
+async def test_evidence_is_the_best_sentence_and_the_passage_around_it(encoder: Encoder) -> None:
     inputs = await inputs_from(NOTES, "Why do tides rise?", encoder)
     table, query = await sentence_table(inputs.chunks, encoder), await encoder.encode_query(inputs.query)
     reranker = Recording()
     relevance = await rank_sentences(inputs, table, query, reranker)
-    passage = inputs.chunks[table.sentences[relevance.ranked[0]].chunk - 1].text
-    assert await read_evidence(inputs, table, relevance, reranker) == len(passage)
-    assert reranker.read[-1] == [passage]
+    best = table.sentences[relevance.ranked[0]]
+    passage = inputs.chunks[best.chunk - 1].text
+    assert await read_evidence(inputs, table, relevance, reranker) == (len(best.plain) + len(passage)) / 2
+    assert reranker.read[-1] == [*(table.sentences[i].plain for i in relevance.ranked[:3]), passage]
 
 
 def test_a_calibration_is_refused_for_another_reranker(tmp_path: Path) -> None:
