@@ -187,9 +187,8 @@ def _separation(some: Sequence[Case], scores: Mapping[str, Mapping[str, Scores]]
         values = {kind: [scores[name][c.id].best[key] for c in some if c.answerable is kind] for kind in (True, False)}
         return np.array(values[True]), np.array(values[False])
 
-    known: dict[str, Any] = {
-        f"packaged_{key}": estimate(auc, *column("packaged", key)) for key in ("passage", "sentence")
-    }
+    packaged = {key: column("packaged", key) for key in ("passage", "sentence")}
+    known: dict[str, Any] = {f"packaged_{key}": estimate(auc, *own) for key, own in packaged.items()}
     for name in scores:
         if name != "packaged":
             own = column(name, "answerable")

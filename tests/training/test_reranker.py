@@ -13,7 +13,7 @@ import pytest
 from discorag.models.cross_encoder import OnnxCrossEncoder
 from discorag.models.packaged import MS_MARCO_MINILM, file_sha256, packaged_folder
 from training.reranker.groups import Group, training_groups
-from training.reranker.questions import Question, read_questions
+from training.reranker.questions import LICENCES, Question, read_questions
 
 PASSAGE = "The weir is old. It was built in 1890. Eels live there. The mill is closed."
 ROW = {"title": "Weir / History", "context": PASSAGE, "part": "train", "question": "When was the weir built?"}
@@ -127,3 +127,9 @@ def test_the_file_says_what_the_model_says_by_both_outputs_which_begin_as_the_pa
     np.testing.assert_allclose(OnnxCrossEncoder(tmp_path).logits(pairs), said, atol=0.6)
     assert record["sha256"] == file_sha256(tmp_path / "model.onnx")
     assert record["sets"]["selqa"] == {"licence": "Apache-2.0", "groups": 1}
+
+
+def test_the_card_names_what_the_weights_are_made_of() -> None:
+    card = Path("docs/models.md").read_text("utf-8")
+    assert all(f"{name} ({licence}" in card for name, licence in LICENCES.items())
+    assert MS_MARCO_MINILM.files["model.onnx"] in card
