@@ -218,7 +218,7 @@ train-reranker: .venv/dev.stamp ## The reranker that reads a sentence in its pas
 	$(BIN)/python -m training.reranker $(DISCO_RAG_DATA) .disco-rag/reranker --seed $(SEED) $(if $(MOST),--most $(MOST))
 
 bench-reranker: .venv/dev.stamp ## What `make train-reranker` made, next to the packaged reranker, on development parts
-	$(BIN)/python -m bench.reranker .disco-rag/reranker/*/model --data $(DISCO_RAG_DATA)
+	$(BIN)/python -m bench.reranker $(wildcard .disco-rag/reranker/*/model) --data $(DISCO_RAG_DATA)
 
 bench-retrieval: .venv/dev.stamp ## How much of the evidence each retriever and control finds, without a language model (an hour)
 	$(BIN)/python -m bench.retrieval

@@ -1,4 +1,4 @@
-"""The learning curve of the reranker that reads a sentence in its passage: ``python -m bench.reranker MODEL...``.
+"""The learning curve of the reranker that reads a sentence in its passage: ``python -m bench.reranker [MODEL...]``.
 
 Each MODEL is a folder that ``training.reranker`` wrote. Next to them the packaged reranker reads the same sentences:
 ``packaged`` bare, or under their document's title where a question has several documents, and ``0`` in their passages.
@@ -217,7 +217,7 @@ def score_all(folder: Path, name: str, found: Iterable[Case], home: Path) -> dic
 
 
 def main(
-    models: Annotated[list[Path], typer.Argument(help="Folders with model.onnx, tokenizer.json and record.json.")],
+    models: Annotated[list[Path] | None, typer.Argument(help="Folders that training.reranker wrote.")] = None,
     data: Annotated[Path, typer.Option(help="The benchmarks' data.")] = Path("../shared/data"),
     most: Annotated[int, typer.Option(help="Questions of a set.")] = 200,
     home: Annotated[Path, typer.Option(help="Scores.")] = Path(".disco-rag/bench/reranker"),
@@ -226,10 +226,10 @@ def main(
     """Score all models on the same questions, write the figures."""
     found = {name: list(cases(benchmark)) for name, benchmark in benchmarks(data, most).items()}
     every = [case for some in found.values() for case in some]
-    records = [json.loads((folder / "record.json").read_text("utf-8")) for folder in models]
+    records = [json.loads((folder / "record.json").read_text("utf-8")) for folder in models or ()]
     packaged = packaged_folder(MS_MARCO_MINILM.name)
     folders = {"packaged": packaged, "0": packaged}
-    folders |= {str(r["groups"]): folder for r, folder in zip(records, models, strict=True)}
+    folders |= {str(r["groups"]): folder for r, folder in zip(records, models or (), strict=True)}
     scores = {name: score_all(folder, name, every, home) for name, folder in folders.items()}
     known = {**figures(found, scores), "trained": {str(record["groups"]): record for record in records}}
     write(out, known)
