@@ -209,7 +209,7 @@ def score_all(folder: Path, name: str, found: Iterable[Case], home: Path) -> dic
     rows = map(json.loads, complete_lines(path))
     known = {row["id"]: Scores(tuple(row["order"]), row["best"]) for row in rows}
     model, read = OnnxCrossEncoder(folder), packaged_scores if name == "packaged" else placed_scores
-    with path.open("a", encoding="utf-8") as file:
+    with path.open("a", encoding="utf-8", buffering=1) as file:
         for case in track([case for case in found if case.id not in known], description=name):
             known[case.id] = read(model, case)
             file.write(json.dumps({"id": case.id, **vars(known[case.id])}) + "\n")

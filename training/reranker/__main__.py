@@ -109,6 +109,7 @@ def train(
             save_total_limit=1,
             logging_steps=10,
             remove_unused_columns=False,
+            dataloader_pin_memory=torch.cuda.is_available(),
             report_to="none",
             seed=seed,
         ),
