@@ -29,7 +29,7 @@ DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 MARKDOWN := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md $(wildcard docs/*.md docs/*/*.md) $(wildcard bench/README.md bench/*/README.md) \
     eval/README.md examples/README.md
 
-.PHONY: demo site serve web wheel api-types recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage vllm verify-deploy studio eval-smoke eval-dev eval-check measure-model summac bench-verify bench-speed bench-parser train-parser train-nli bench-answers bench-conflicts bench-retrieval bench-evidence bench-trust bench-scale test-vllm clean help
+.PHONY: demo site serve web wheel api-types recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage vllm verify-deploy studio eval-smoke eval-dev eval-check measure-model summac bench-verify bench-speed bench-parser train-parser train-nli train-reranker bench-reranker bench-answers bench-conflicts bench-retrieval bench-evidence bench-trust bench-scale test-vllm clean help
 help: ## What there is to make
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -213,6 +213,12 @@ train-parser: .venv/dev.stamp ## The parser, from data to graphs and record; ENC
 SEED ?= 0
 train-nli: .venv/dev.stamp ## The judge of support, from data to an int8 file, SEED=0 (hours of a core, less on a GPU; resumes after a stop)
 	$(BIN)/python -m training.nli $(DISCO_RAG_DATA) .disco-rag/nli --seed $(SEED)
+
+train-reranker: .venv/dev.stamp ## The reranker that reads a sentence in its passage, from data to an int8 file; MOST=1000 groups of SEED=0 (hours; resumes after a stop)
+	$(BIN)/python -m training.reranker $(DISCO_RAG_DATA) .disco-rag/reranker --seed $(SEED) $(if $(MOST),--most $(MOST))
+
+bench-reranker: .venv/dev.stamp ## What `make train-reranker` made, next to the packaged reranker, on development parts
+	$(BIN)/python -m bench.reranker $(wildcard .disco-rag/reranker/*/model) --data $(DISCO_RAG_DATA)
 
 bench-retrieval: .venv/dev.stamp ## How much of the evidence each retriever and control finds, without a language model (an hour)
 	$(BIN)/python -m bench.retrieval
