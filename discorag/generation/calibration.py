@@ -4,16 +4,24 @@ The numbers were fitted on questions with labelled evidence (``python -m trainin
 reranker that they were fitted on and are not used with another.
 """
 
+import re
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from pydantic import BaseModel, ValidationError
 
+from discorag.schema.answer import AnswerInputs
+from discorag.schema.document import Chunk
 from discorag.schema.errors import ConfigError
-from discorag.text.terms import terms
+from discorag.text.folding import fold
+from discorag.text.terms import CJK_LETTERS, HANGUL, terms
 
 PACKAGED = Path(__file__).parent / "weights" / "calibration.json"
+_LETTER = rf"[^\W_{CJK_LETTERS}{HANGUL}]"  # scripts whose words have no capitals, and whose particles follow a code
+_WORD = re.compile(rf"{_LETTER}+(?:[.\-'’/]{_LETTER}+)*")
+_POSSESSIVE = re.compile(r"['’]s$")
 _WHOLE = frozenset(
     terms(
         "article book chapter content contents describe discussed document file gist idea ideas main meeting overview "
@@ -23,15 +31,16 @@ _WHOLE = frozenset(
 
 
 class Logistic(BaseModel, frozen=True):
-    """A logistic regression of one logit, in log odds, and the probability from which the decision is yes."""
+    """A logistic regression: weights and bias in log odds, and the probability from which the decision is yes."""
 
-    weight: float
+    weights: tuple[float, ...]
     bias: float
     threshold: float
 
-    def probability(self, logit: float) -> float:
+    def probability(self, inputs: Sequence[float]) -> float:
         """The probability of yes, 0 to 1."""
-        return float(1 / (1 + np.exp(-np.clip(self.weight * logit + self.bias, -500, 500))))
+        odds = float(np.dot(self.weights, inputs)) + self.bias
+        return float(1 / (1 + np.exp(-np.clip(odds, -500, 500))))
 
 
 class Calibration(BaseModel, frozen=True, extra="forbid"):
@@ -39,10 +48,10 @@ class Calibration(BaseModel, frozen=True, extra="forbid"):
 
     Args:
         fitted_on: The reranker's version: ``{"reranker": "ms-marco-MiniLM-L-12-v2@1225ccd6"}``.
-        answers: Whether the evidence answers the question, by the logit of
-            `discorag.generation.relevance.read_evidence`. Below its ``threshold`` the question is refused.
-        sure: Probability of ``answers`` below which an answer is shown as unsure, and below which a question is refused
-            that names what no text has.
+        answers: Whether the evidence answers the question; its inputs are the logit of
+            `discorag.generation.relevance.read_evidence` and the `absent_share`. Below its ``threshold`` the question
+            is refused.
+        sure: Probability of ``answers`` below which an answer is shown as unsure.
         gap: If the best logit is 0, how far below it the logit of a further sentence may be.
         narrowing: How much this distance shrinks for each unit of the best logit: sure answers are short.
         relevant: The lowest logit of a sentence that is about the question at all.
@@ -72,22 +81,54 @@ class Assessment:
     unsure: bool = False
 
 
-def assess_evidence(logit: float, calibration: Calibration, *, names_unknown: bool) -> Assessment:
+def assess_evidence(inputs: AnswerInputs, logit: float, calibration: Calibration) -> Assessment:
     """Refuse, answer, or answer as unsure, by the logit of `discorag.generation.relevance.read_evidence`.
 
-    The calibration belongs to the reranker that gave the logit. ``names_unknown``: the question has a name, number or
-    code that no text of the scope has, so it is answered only if the answer would else be sure.
+    There is at least one chunk, and the calibration belongs to the reranker that gave the logit.
     """
-    probability = round(calibration.answers.probability(logit), 4)
-    is_sure = probability >= calibration.sure
-    if is_sure or not (names_unknown or probability < calibration.answers.threshold):
-        return Assessment(probability, unsure=names_unknown or not is_sure)
-    return Assessment(probability, f"No passage seems to answer the question (probability {probability:.0%}).")
+    probability = calibration.answers.probability([logit, absent_share(inputs)])
+    if probability >= calibration.answers.threshold:
+        return Assessment(round(probability, 4), unsure=probability < calibration.sure)
+    return Assessment(
+        round(probability, 4), f"No passage seems to answer the question (probability {probability:.0%})."
+    )
 
 
 def asks_about_the_whole(question: str) -> bool:
     """Whether a question is about a document as a whole ("What is this paper about?"): no one sentence answers it."""
     return _WHOLE.issuperset(terms(question))
+
+
+def exact_terms(question: str) -> list[str]:
+    """Names, numbers and codes of a question: words with a digit, or with a capital that does not begin a sentence.
+
+    They are folded (`discorag.text.folding.fold`), and end where another script begins: "ABC-123の" holds ABC-123.
+
+    >>> exact_terms("Does Marta's HTTP client return 429? Why?")
+    ['Marta', 'HTTP', '429']
+    """
+    text = fold(question).strip()
+    begins = {0, *(m.end() for m in re.finditer(r"[.?!]\s+", text))}
+    words = [(m.start() in begins, _POSSESSIVE.sub("", m[0])) for m in _WORD.finditer(text)]
+    named = (w for is_first, w in words if any(map(str.isdigit, w)) or any(map(str.isupper, w[is_first:])))
+    return list(dict.fromkeys(named))
+
+
+def absent_terms(inputs: AnswerInputs) -> list[str]:
+    """The `exact_terms` of the question that occur in no passage, title, heading or table header."""
+    return terms_not_in(inputs.chunks, exact_terms(inputs.query))
+
+
+def terms_not_in(chunks: Iterable[Chunk], wanted: Iterable[str]) -> list[str]:
+    """Those of some folded terms that no chunk, title, heading or table header has, whatever their case."""
+    sources = fold("\n".join("\n".join((c.title, *c.headings, c.columns, c.text)) for c in chunks)).casefold()
+    return [term for term in wanted if term.casefold() not in sources]
+
+
+def absent_share(inputs: AnswerInputs) -> float:
+    """The share of `absent_terms` among the question's `exact_terms`, 0 if it has none."""
+    exact = exact_terms(inputs.query)
+    return len(absent_terms(inputs)) / len(exact) if exact else 0.0
 
 
 def find_calibration(reranker: str, file: Path | None = None) -> Calibration:

@@ -4,9 +4,9 @@ import asyncio
 
 from langgraph.runtime import Runtime
 
-from discorag.generation.calibration import Assessment, asks_about_the_whole, assess_evidence
+from discorag.generation.calibration import Assessment, absent_terms, asks_about_the_whole, assess_evidence
 from discorag.generation.extractive import abstain_from
-from discorag.generation.mentions import Absence, absent_terms, find_absence
+from discorag.generation.mentions import describe_absence
 from discorag.generation.relevance import read_evidence
 from discorag.models.packaged import language_warning
 from discorag.options import PAPERS
@@ -30,13 +30,11 @@ async def assess(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     inputs = await load_inputs(state, context)
     if inputs.chunks and context.is_written:
         return {"ledger": stage.done(engine="off")}
-    absence = await _find_absence(inputs, state, context)
-    found = await _assess(inputs, absence, context, stage) if inputs.chunks else Assessment(refusal=NO_EVIDENCE)
-    because = ""
-    if found.refusal and context.abstain == "auto":
-        because = " ".join(filter(None, (found.refusal, absence.unknown, absence.unseen)))
-    elif absence.unknown and found.probability is not None:
-        stage.failed(InputError(absence.unknown), fallback="the closest passages")
+    found = await _assess(inputs, context, stage) if inputs.chunks else Assessment(refusal=NO_EVIDENCE)
+    because = found.refusal if context.abstain == "auto" else ""
+    if because and inputs.chunks and (absent := absent_terms(inputs)):
+        store, scope = (await context.open_backends()).store, await context.scope()
+        because += await asyncio.to_thread(describe_absence, store, scope, filters_of(state), absent)
     known = "" if found.probability is None else f"probability {found.probability:.2f}"
     reason = because or known or f"there are {len(inputs.chunks)} chunks of evidence"
     stage.record_route("abstain" if because else "parse", reason)
@@ -49,16 +47,7 @@ async def assess(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     }
 
 
-async def _find_absence(inputs: AnswerInputs, state: AnswerState, context: AnswerContext) -> Absence:
-    """What the question names and no passage has; nothing is looked up if there is no such name."""
-    absent = absent_terms(inputs) if inputs.chunks else []
-    if not absent:
-        return Absence()
-    store, scope = (await context.open_backends()).store, await context.scope()
-    return await asyncio.to_thread(find_absence, store, scope, filters_of(state), absent)
-
-
-async def _assess(inputs: AnswerInputs, absence: Absence, context: AnswerContext, stage: Stage) -> Assessment:
+async def _assess(inputs: AnswerInputs, context: AnswerContext, stage: Stage) -> Assessment:
     """Assess by the calibrated reranker.
 
     It says nothing about a language that it cannot read, nor about a question that no single sentence answers. A
@@ -79,7 +68,7 @@ async def _assess(inputs: AnswerInputs, absence: Absence, context: AnswerContext
         return Assessment()
     table, relevance = await backends.selector.rank(inputs)
     logit = await read_evidence(inputs, table, relevance, backends.reranker)
-    return assess_evidence(logit, calibration, names_unknown=bool(absence.nowhere))
+    return assess_evidence(inputs, logit, calibration)
 
 
 async def abstain(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:

@@ -307,14 +307,6 @@ def archive() -> Iterator[tuple[str, str]]:
     tree, cues = (found["qualifiers"]["figures"][name] for name in ("tree", "cues"))
     yield "docs/answers.md", f"F1 {tree['f1'][0]}, precision {tree['precision']}"
     yield "docs/answers.md", f"({cues['f1'][0]}, {cues['precision']};"
-    refusal = found["refusal"]["figures"]
-    sets = ("clapnq", "fairytaleqa", "hotpotqa", "musique", "squad2", "attributes")
-    for row in refusal["auc"].values():
-        yield "docs/answers.md", f"| {' | '.join(f'{row[name]:.3f}' for name in sets)} |"
-    for row in refusal["refused"].values():
-        yield "docs/answers.md", f"| {' | '.join('{:.2f}, {:.2f}'.format(*row[name]) for name in sets)} |"
-    for name in ("squad2", "musique"):
-        yield "docs/answers.md", "{:+.3f} [{:+.3f}, {:+.3f}]".format(*refusal["passage - mean"][name])
     nli, page = found["nli"]["figures"], "docs/verification.md"
     for row in nli["sets"].values():
         cells = ("{:.3f} [{:.3f}, {:.3f}]".format(*row[name]) for name in ("seed 0", "seed 1", "words", "cosine"))

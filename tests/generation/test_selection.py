@@ -11,12 +11,14 @@ from discorag.generation.calibration import (
     PACKAGED,
     Calibration,
     Logistic,
+    absent_share,
+    absent_terms,
     asks_about_the_whole,
     assess_evidence,
+    exact_terms,
     find_calibration,
     read_calibration,
 )
-from discorag.generation.mentions import absent_terms, exact_terms
 from discorag.generation.relevance import Relevance, rank_sentences, read_evidence
 from discorag.generation.selection import LIMIT, UNCALIBRATED, Role, Selection, select_sentences
 from discorag.ingest.segment.sentence_table import Sentence, SentenceTable, sentence_table
@@ -32,7 +34,7 @@ from tests.inputs import inputs_from
 TEXTS = ["The first is one thing.", "The second is another.", "The third adds more.", "The fourth repeats nothing."]
 CALIBRATION = Calibration(
     fitted_on={"reranker": "r@1", "encoder": "e@1"},
-    answers=Logistic(weight=1.0, bias=0.0, threshold=0.5),
+    answers=Logistic(weights=(1.0, -2.0), bias=0.0, threshold=0.5),
     sure=0.6,
     gap=1.0,
     narrowing=0.0,
@@ -186,6 +188,7 @@ async def test_names_and_numbers_that_no_source_holds_are_found(encoder: Encoder
     inputs = await inputs_from(NOTES, "What did the Apache Foundation earn in 2030? What else?", encoder)
     assert exact_terms(inputs.query) == ["Apache", "Foundation", "2030"]
     assert absent_terms(inputs) == ["Foundation", "2030"]
+    assert absent_share(inputs) == 2 / 3
 
 
 @pytest.mark.parametrize(
@@ -196,21 +199,13 @@ def test_a_question_about_a_document_is_known_by_its_words(question: str, is_abo
     assert asks_about_the_whole(question) is is_about_the_whole
 
 
-@pytest.mark.parametrize(
-    ("logit", "names_unknown", "refused", "unsure"),
-    [
-        (1.0, False, False, False),
-        (0.2, False, False, True),
-        (-0.2, False, True, False),
-        (0.2, True, True, False),
-        (1.0, True, False, True),
-    ],
-)
-def test_a_question_that_names_what_no_text_has_needs_an_answer_that_would_be_sure(
-    logit: float, names_unknown: bool, refused: bool, unsure: bool
-) -> None:
-    found = assess_evidence(logit, CALIBRATION, names_unknown=names_unknown)
-    assert (found.refusal.startswith("No passage seems to answer"), found.unsure) == (refused, unsure)
+async def test_an_absent_year_counts_against_answering(encoder: Encoder) -> None:
+    report = {"report.md": "The harbour earned 4.2 million crowns in 2023. In 2022 it had earned 3.9 million crowns."}
+    inputs = await inputs_from(report, "What did the harbour earn in 2023?", encoder)
+    present = assess_evidence(inputs, 1.0, CALIBRATION)
+    absent = assess_evidence(replace(inputs, query="What did the harbour earn in 2030?"), 1.0, CALIBRATION)
+    assert (present.probability, present.refusal, present.unsure) == (0.7311, "", False)
+    assert absent.refusal.startswith("No passage seems to answer the question")
 
 
 async def test_evidence_is_the_best_sentence_and_the_passage_around_it(encoder: Encoder) -> None:

@@ -1,7 +1,7 @@
 """Fit what the reranker's logits mean: ``python -m training.answers DATA HOME``.
 
 Evidence is collected once below HOME. Writes `discorag.generation.calibration.PACKAGED`, and prints what the decisions
-are worth.
+are worth on held-out folds, next to fewer inputs.
 """
 
 # scikit-learn is typed in part only.
@@ -20,9 +20,10 @@ from rich.progress import track
 from rich.table import Table
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import GroupKFold, cross_val_predict
 
 from discorag.config import Settings
-from discorag.generation.calibration import PACKAGED, Calibration, Logistic
+from discorag.generation.calibration import PACKAGED, Calibration, Logistic, absent_share
 from discorag.generation.relevance import rank_sentences, read_evidence
 from discorag.ingest.segment.sentence_table import SentenceTable, sentence_table
 from discorag.models.encoder import PackagedEncoder
@@ -36,6 +37,9 @@ Bools = NDArray[np.bool_]
 
 WRONG = 0.08
 """Share of the answerable questions that may be refused."""
+PENALTY = 0.3
+"""Inverse strength of the L2 penalty. It halves the weight of absent names: where a question's document was removed
+from these sets, its name is missing too, more often than from a folder that does not answer."""
 SURE = 0.5
 RELEVANT = -5.0
 """Of -8 to 3, the lowest logit whose F1 on HotpotQA and Natural Questions is within two points of the highest, if the
@@ -43,6 +47,7 @@ best sentence of the second best source is included from it."""
 NARROWING = 0.5
 GAPS = (5.0, 6.0, 7.0, 8.0, 9.0, 10.0)
 MOST = 5
+FOLDS = 5
 BY_NO_SENTENCE = ("qmsum",)
 """Datasets whose questions ask for a summary, which no single sentence answers: they say nothing about refusing."""
 MOST_EXAMPLES = 130
@@ -54,17 +59,18 @@ class Question:
     """What is fitted on.
 
     Args:
-        dataset: Its name.
+        dataset, group: See `eval.splits`.
         answerable: Whether its evidence answers it.
-        logit: That of `Calibration.answers`.
+        inputs: Of `Calibration.answers`.
         logits: Of the sentences that were read, best first.
         gold: Which of these are gold evidence.
         gold_count: Gold sentences in the evidence, read or not.
     """
 
     dataset: str
+    group: str
     answerable: bool
-    logit: float
+    inputs: tuple[float, ...]
     logits: Floats
     gold: Bools
     gold_count: int
@@ -91,8 +97,9 @@ async def rank_question(example: Example, encoder: Encoder, reranker: Reranker) 
     gold = np.array([_is_gold(example, i, table) for i in range(len(table.sentences))], bool)
     return Question(
         dataset=example.dataset,
+        group=f"{example.dataset}|{example.group}",
         answerable=example.answerable,
-        logit=logit,
+        inputs=(logit, absent_share(case)),
         logits=relevance.logits[relevance.ranked],
         gold=gold[relevance.ranked],
         gold_count=int((gold & np.array([u.statement for u in table.sentences], bool)).sum()),
@@ -109,20 +116,23 @@ def fit(questions: Sequence[Question], reranker: str) -> tuple[Calibration, Tabl
     """Fit both decisions.
 
     Returns:
-        The calibration, and a table of its figures: AUC of the logit, F1 for each gap.
+        The calibration, and a table of its figures: AUC on held-out folds, F1 for each gap.
     """
-    figures = Table("decision", "by", *(names := sorted({q.dataset for q in questions})))
+    figures = Table("decision", "inputs", *(names := sorted({q.dataset for q in questions})))
     judged = [q for q in questions if q.dataset not in BY_NO_SENTENCE]
-    logits, labels = np.array([q.logit for q in judged]), np.array([q.answerable for q in judged])
+    inputs, labels = np.array([q.inputs for q in judged]), np.array([q.answerable for q in judged])
     weights = _weights(judged)
-    figures.add_row("answers: AUC", "logit", *_auc_by_dataset(judged, names, logits, labels))
-    lowest = np.quantile(logits[labels], WRONG, weights=weights[labels], method="inverted_cdf")
+    for columns in ((0,), (1,), (0, 1)):
+        held_out = _held_out(inputs[:, columns], labels, weights, judged)
+        figures.add_row("answers: AUC", str(columns), *_by_dataset(judged, names, held_out, labels))
+    held_out = _held_out(inputs, labels, weights, judged)
+    refusing = np.quantile(held_out[labels], WRONG, weights=weights[labels], method="inverted_cdf")
     f1 = {gap: _f1_by_dataset([q for q in questions if q.answerable and q.gold.any()], gap) for gap in GAPS}
     for gap, means in f1.items():
         figures.add_row("F1", f"gap {gap}", *(f"{means[name]:.3f}" if name in means else "" for name in names))
     calibration = Calibration(
         fitted_on={"reranker": reranker},
-        answers=_logistic(logits, labels, weights, float(lowest)),
+        answers=_logistic(inputs, labels, weights, float(refusing)),
         sure=SURE,
         narrowing=NARROWING,
         gap=max(f1, key=lambda gap: float(np.mean([*f1[gap].values()]))),
@@ -145,17 +155,26 @@ def _f1(question: Question, count: int) -> float:
     return 2 * float(question.gold[:count].sum()) / (count + question.gold_count)
 
 
-def _auc_by_dataset(questions: Sequence[Question], names: Sequence[str], logits: Floats, labels: Bools) -> list[str]:
+def _by_dataset(questions: Sequence[Question], names: Sequence[str], held_out: Floats, labels: Bools) -> list[str]:
     of = np.array([q.dataset for q in questions])
-    return [f"{roc_auc_score(labels[of == n], logits[of == n]):.3f}" if (of == n).any() else "" for n in names]
+    return [f"{roc_auc_score(labels[of == n], held_out[of == n]):.3f}" if (of == n).any() else "" for n in names]
 
 
-def _logistic(logits: Floats, labels: Bools, weights: Floats, lowest: float) -> Logistic:
-    """The regression on the logit, with the probability at the lowest logit that is not refused as its threshold."""
-    model = LogisticRegression(C=np.inf).fit(logits[:, None], labels, weights)
-    weight, bias = float(np.asarray(model.coef_)[0, 0]), float(np.asarray(model.intercept_)[0])
-    fitted = Logistic(weight=round(weight, 5), bias=round(bias, 5), threshold=0.0)
-    return fitted.model_copy(update={"threshold": round(fitted.probability(lowest), 4)})
+def _held_out(inputs: Floats, labels: Bools, weights: Floats, questions: Sequence[Question]) -> Floats:
+    """The probability of each question by a model fitted without its group."""
+    groups = [q.group for q in questions]
+    folds, fitted_with = GroupKFold(FOLDS), {"sample_weight": weights}
+    model = LogisticRegression(C=PENALTY, max_iter=5000)
+    found = cross_val_predict(
+        model, inputs, labels, groups=groups, cv=folds, params=fitted_with, method="predict_proba"
+    )
+    return np.asarray(found)[:, 1]
+
+
+def _logistic(inputs: Floats, labels: Bools, weights: Floats, threshold: float) -> Logistic:
+    model = LogisticRegression(C=PENALTY, max_iter=5000).fit(inputs, labels, weights)
+    coefficients, intercept = np.asarray(model.coef_).round(5), np.asarray(model.intercept_).round(5)
+    return Logistic(weights=tuple(coefficients[0].tolist()), bias=float(intercept[0]), threshold=round(threshold, 4))
 
 
 def _weights(questions: Sequence[Question]) -> Floats:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from discorag.generation.mentions import absent_terms, exact_terms
+from discorag.generation.calibration import absent_terms, exact_terms
 from discorag.schema.answer import AnswerInputs
 from discorag.text.folding import fold
 from discorag.text.terms import terms

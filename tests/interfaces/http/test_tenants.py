@@ -109,7 +109,7 @@ def test_no_request_of_a_tenant_ever_shows_or_touches_a_document_of_the_other(te
 def leaked(text: str, other: str) -> bool:
     """Whether a reply holds the other tenant's word, but where it repeats the question."""
     word = SECRETS[other]
-    return word in text.replace(f"has the word {word}", "").replace(f"What did {word} find?", "")
+    return word in text.replace(f"mentions {word}", "").replace(f"What did {word} find?", "")
 
 
 def test_a_tenant_sees_its_own_job_document_and_tree(tenants: dict[str, Tenant]) -> None:
