@@ -23,7 +23,8 @@ def describe_absence(store: Store, scope: Scope, filters: Filters, absent: list[
     elsewhere = [term for term in absent if term not in nowhere]
     said = ""
     if nowhere:
-        said += f" Nothing in the text of {_name_documents(store, scope, filters)} mentions {', '.join(nowhere)}."
+        words = f"word{'s' * (len(nowhere) > 1)} {', '.join(nowhere)}"  # the index does not find QXTP in QXTP_v2
+        said += f" Nothing in the text of {_name_documents(store, scope, filters)} has the {words}."
     if elsewhere:
         said += f" No passage that was found mentions {', '.join(elsewhere)}."
     return said

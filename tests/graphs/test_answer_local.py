@@ -225,6 +225,6 @@ def test_a_refusal_does_not_say_of_a_stored_word_that_nothing_mentions_it(pipeli
     rag.ingest(tmp_path)
     question = "Which salary does the inventor of {} earn in Bergen?"
     stored, unknown = (rag.ask(question.format(word), top_k=3).answer.abstained for word in ("QXTP", "JSPI"))
-    assert "Nothing in the text of the 15 documents mentions Bergen." in stored
+    assert "Nothing in the text of the 15 documents has the word Bergen." in stored
     assert "QXTP" not in stored or "No passage that was found mentions QXTP." in stored
-    assert "Nothing in the text of the 15 documents mentions JSPI, Bergen." in unknown
+    assert "Nothing in the text of the 15 documents has the words JSPI, Bergen." in unknown

@@ -30,18 +30,23 @@ def test_a_word_that_is_stored_or_that_is_not_indexed_is_absent_only_from_what_w
 
 
 def test_a_word_that_only_another_corpus_has_is_in_no_document(minutes: Store) -> None:
-    assert _absence(minutes, "JSPI") == " Nothing in the text of the 2 documents mentions JSPI."
+    assert _absence(minutes, "JSPI") == " Nothing in the text of the 2 documents has the word JSPI."
+
+
+def test_a_word_within_a_longer_one_is_not_said_to_be_unmentioned(minutes: Store) -> None:
+    sample("next.md", ["The flag JSPI_v2 is set."]).put_in(minutes)
+    assert _absence(minutes, "JSPI") == " Nothing in the text of the 3 documents has the word JSPI."
 
 
 def test_filters_bound_what_is_said(minutes: Store) -> None:
-    said = " Nothing in the text of the documents that the filters accept mentions QXTP."
+    said = " Nothing in the text of the documents that the filters accept has the word QXTP."
     assert _absence(minutes, "QXTP", year="2023") == said
     assert _absence(minutes, "QXTP", year="2024") == " No passage that was found mentions QXTP."
 
 
 def test_each_word_is_judged_alone(minutes: Store) -> None:
     nothing, found = _absence(minutes, "JSPI", "QXTP").strip().split(". ")
-    assert (nothing.endswith("mentions JSPI"), found.endswith("mentions QXTP.")) == (True, True)
+    assert (nothing.endswith("has the word JSPI"), found.endswith("mentions QXTP.")) == (True, True)
 
 
 def test_a_word_beyond_the_passages_that_are_read_is_not_said_to_be_in_no_document(minutes: Store) -> None:
