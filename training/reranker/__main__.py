@@ -60,8 +60,11 @@ def collator(tokenizer: PreTrainedTokenizerFast) -> Callable[[Sequence[dict[str,
 
     def collate(rows: Sequence[dict[str, Group]]) -> dict[str, Tensor]:
         found = [row["group"] for row in rows]
-        pairs = [(group.question, text) for group in found for text in group.texts]
-        batch = tokenizer(pairs, truncation="longest_first", max_length=PIECES, padding=True, return_tensors="pt")
+        asked = [group.question for group in found for _ in group.texts]
+        texts = [text for group in found for text in group.texts]
+        batch = tokenizer(
+            asked, texts, truncation="longest_first", max_length=PIECES, padding=True, return_tensors="pt"
+        )
         labels = [(i, right) for i, group in enumerate(found) for right in group.right]
         return {**batch, "labels": torch.tensor(labels)}
 
