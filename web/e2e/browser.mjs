@@ -9,6 +9,9 @@ export const FLU = "?q=Does+vitamin+D+prevent+flu%3F&corpus=vitamin-d";
 export const ADVICE = "?q=Does+vitamin+D+prevent+influenza%2C+and+who+should+take+it%3F&corpus=vitamin-d";
 export const VIEWS = ["ask", "disagreements", "compare", "documents", "graph", "plan", "tree", "trace"];
 
+/** How long a page may take, in ms: a busy machine is no failure. */
+const PATIENCE = 120_000;
+
 export const launch = () =>
   chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
 
@@ -20,6 +23,7 @@ export async function opened(browser, hash, { width = 1280, theme = "light", ini
     reducedMotion: "reduce",
     acceptDownloads: true,
   });
+  context.setDefaultTimeout(PATIENCE);
   const page = await context.newPage();
   const wrong = [];
   page.on("console", (message) => message.type() === "error" && wrong.push(message.text()));
@@ -64,7 +68,7 @@ export async function settled(page, view) {
 }
 
 /** Holds what is asserted as soon as the page comes to it: a page catches up with what is done in it. */
-export async function eventually(check, patience = 10_000) {
+export async function eventually(check, patience = PATIENCE) {
   for (const end = Date.now() + patience; ; ) {
     try {
       return await check();
@@ -101,5 +105,5 @@ export async function upload(page, name, text, corpus) {
   if (corpus) await page.getByLabel("Add to corpus").fill(corpus);
   await page.locator("input[type=file]").setInputFiles({ name, mimeType: "text/markdown", buffer: Buffer.from(text) });
   const job = page.locator(".job", { hasText: name });
-  await job.getByText("Done, 1 of 1").waitFor({ timeout: 60_000 });
+  await job.getByText("Done, 1 of 1").waitFor();
 }

@@ -116,8 +116,8 @@ test("a file that cannot be read says why", async () => {
   await page.getByLabel("Add to corpus").fill("uploads");
   await page.locator("input[type=file]").setInputFiles({ name: "broken.pdf", mimeType: "text/plain", buffer: Buffer.from("%PDF-1.7 broken") });
   const job = page.locator(".job", { hasText: "broken.pdf" });
-  await job.getByText("broken.pdf: could not be read").waitFor({ timeout: 60_000 });
-  await job.getByRole("button", { name: "Dismiss" }).click({ timeout: 60_000 });
+  await job.getByText("broken.pdf: could not be read").waitFor();
+  await job.getByRole("button", { name: "Dismiss" }).click();
   await job.waitFor({ state: "detached" });
   await done();
 });
