@@ -1,6 +1,7 @@
 """Tenants never see each other's documents, and have no more than their quotas."""
 
 from collections.abc import Callable, Iterator
+from functools import reduce
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -109,7 +110,8 @@ def test_no_request_of_a_tenant_ever_shows_or_touches_a_document_of_the_other(te
 def leaked(text: str, other: str) -> bool:
     """Whether a reply holds the other tenant's word, but where it repeats the question."""
     word = SECRETS[other]
-    return word in text.replace(f"mentions {word}", "").replace(f"What did {word} find?", "")
+    asked = (f"mentions {word}", f"has the word {word}", f"What did {word} find?")
+    return word in reduce(lambda rest, repeated: rest.replace(repeated, ""), asked, text)
 
 
 def test_a_tenant_sees_its_own_job_document_and_tree(tenants: dict[str, Tenant]) -> None:
