@@ -34,7 +34,7 @@ from training.reranker.questions import Question, read_questions
 
 RESULT = Path(__file__).parent / "results/reranker.json"
 READ = 12
-"""Sentences that are read to a question: the best by BM25."""
+"""How many sentences are read for a question: the best by BM25."""
 UNSEEN = ("covidqa", "tatqa")
 """Sets that are never trained on."""
 POOLED = ("clapnq", "hotpotqa", "squad2")
@@ -42,7 +42,7 @@ POOLED = ("clapnq", "hotpotqa", "squad2")
 
 @dataclass(frozen=True)
 class Case:
-    """A question with what is read to it.
+    """A question with the texts that the rerankers read.
 
     Args:
         sentences: Bare, or under the title if there are several documents.
@@ -127,11 +127,11 @@ def _under(document: SourceDocument, span: Span, documents: int) -> str:
 
 @dataclass(frozen=True)
 class Scores:
-    """What a model says of a case.
+    """The scores that a model gives to a case.
 
     Args:
-        order: Of the sentences that were read.
-        best: Baseline or output -> its score of the best text: whether the question is answered.
+        order: Score of each sentence that was read.
+        best: For each baseline or output, the score of its best text: whether the question is answered.
     """
 
     order: tuple[float, ...]
@@ -219,11 +219,11 @@ def score_all(folder: Path, name: str, found: Iterable[Case], home: Path) -> dic
 def main(
     models: Annotated[list[Path] | None, typer.Argument(help="Folders that training.reranker wrote.")] = None,
     data: Annotated[Path, typer.Option(help="The benchmarks' data.")] = Path("../shared/data"),
-    most: Annotated[int, typer.Option(help="Questions of a set.")] = 200,
-    home: Annotated[Path, typer.Option(help="Scores.")] = Path(".disco-rag/bench/reranker"),
+    most: Annotated[int, typer.Option(help="Questions from each set.")] = 200,
+    home: Annotated[Path, typer.Option(help="Folder of stored scores.")] = Path(".disco-rag/bench/reranker"),
     out: Path = RESULT,
 ) -> None:
-    """Score all models on the same questions, write the figures."""
+    """Score all models on the same questions and write the figures."""
     found = {name: list(cases(benchmark)) for name, benchmark in benchmarks(data, most).items()}
     every = [case for some in found.values() for case in some]
     records = [json.loads((folder / "record.json").read_text("utf-8")) for folder in models or ()]

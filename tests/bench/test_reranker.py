@@ -1,4 +1,4 @@
-"""What the learning curve of the reranker counts, and what is read to a question."""
+"""What the learning curve of the reranker counts, and which texts are read for a question."""
 
 import pytest
 
@@ -14,8 +14,8 @@ def question(number: int, answered: bool) -> Question:
     return Question("squad2", f"q{number}", "When was the weir built?", "Weir", PASSAGE, answers, held_out=True)
 
 
-@pytest.fixture(scope="module")
-def found() -> list[Case]:
+@pytest.fixture(name="found", scope="module")
+def read_cases() -> list[Case]:
     return list(cases(benchmark_of([question(i, i % 2 == 0) for i in range(6)], most=4)))
 
 

@@ -1,8 +1,8 @@
 """Train the reranker that reads a sentence in its passage: ``python -m training.reranker DATA HOME``.
 
-The packaged reranker is trained on, all but its table of words. Its one output becomes two, which begin as equals: the
-first orders the sentences of a question, the second says whether a sentence answers it. A run that was stopped is
-resumed by the same command.
+All weights of the packaged reranker but its word embeddings are trained further. Its one output becomes two, which
+begin as copies: the first orders the sentences of a question, the second says whether a sentence answers it. The same
+command resumes a run that was stopped.
 """
 
 # torch and transformers are typed in part only.
@@ -33,12 +33,12 @@ from training.reranker.questions import LICENCES, read_questions
 PIECES = 128
 """Word pieces of a pair in training."""
 BATCH = 4
-"""Groups of a step."""
+"""Groups in a step."""
 PARTS: tuple[Part, ...] = ("train", "choose", "score")
 
 
 def loss_of(logits: Tensor, labels: Tensor) -> Tensor:
-    """The listwise loss of the first output, and the binary one of the second, a group counting as one.
+    """The listwise loss of the first output and the binary loss of the second; every group counts equally.
 
     Args:
         logits: Shape (pairs, 2).
@@ -56,7 +56,7 @@ def _batch_loss(outputs: Any, labels: Tensor, **_: Any) -> Tensor:
 
 
 def collator(tokenizer: PreTrainedTokenizerFast) -> Callable[[Sequence[dict[str, Group]]], dict[str, Tensor]]:
-    """What makes a batch of groups one of pairs."""
+    """A function that turns a batch of groups into a batch of pairs."""
 
     def collate(rows: Sequence[dict[str, Group]]) -> dict[str, Tensor]:
         found = [row["group"] for row in rows]
@@ -92,11 +92,11 @@ def train(
     """Train once over the groups, or resume a run of this folder; return the weights.
 
     Args:
-        model: Changed.
-        tokenizer: The model's.
-        found: In the order of a fair sample.
-        home: States are written here.
-        seed: Of the order of the steps.
+        model: The model to train; its weights change.
+        tokenizer: The tokenizer of the model.
+        found: The groups, in the order of a fair sample.
+        home: Folder of the states of the run.
+        seed: Seed for the order of the steps.
         every: Steps from one state to the next.
     """
     trainer = Trainer(
@@ -125,7 +125,7 @@ def train(
 
 
 def export(weights: dict[str, Tensor], found: Sequence[Group], folder: Path, out: Path, seed: int) -> dict[str, Any]:
-    """Write the int8 model with the record of what it was made of, which is returned."""
+    """Write the int8 model, and next to it the record of what it was made of; return the record."""
     out.mkdir(parents=True, exist_ok=True)
     shutil.copy(folder / "tokenizer.json", out)
     write_graph(folder, weights, out / "model.onnx")
@@ -147,9 +147,9 @@ def export(weights: dict[str, Tensor], found: Sequence[Group], folder: Path, out
 def main(
     data: Annotated[Path, typer.Argument(help="The benchmarks' data.")],
     home: Annotated[Path, typer.Argument(help="Where states and the model are written.")],
-    most: Annotated[int | None, typer.Option(help="Groups, for a learning curve; all if not given.")] = None,
-    seed: Annotated[int, typer.Option(help="Of the order of the groups.")] = 0,
-    threads: Annotated[int, typer.Option(help="Of torch; 0 for its own choice.")] = 0,
+    most: Annotated[int | None, typer.Option(help="Groups to train on, for a learning curve; all by default.")] = None,
+    seed: Annotated[int, typer.Option(help="Seed for the order of the groups.")] = 0,
+    threads: Annotated[int, typer.Option(help="Threads of torch; 0 lets torch choose.")] = 0,
 ) -> None:
     """Train, export, print the record."""
     if threads:

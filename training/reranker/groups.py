@@ -10,23 +10,23 @@ from discorag.schema.values import Span
 from training.reranker.questions import Question
 
 AROUND = 24
-"""Words of the sentence before and of the one behind."""
+"""How many words of the previous and of the next sentence are read."""
 WRONG = 3
-"""Sentences of a group that do not answer."""
+"""How many sentences of a group do not answer."""
 MOST = 2_000
-"""Groups of CUAD: its 41 questions are asked of every contract."""
+"""The most groups of CUAD, whose 41 questions are asked about every contract."""
 _WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
 class Group:
-    """What is judged together.
+    """A question and the sentences that are ranked together for it.
 
     Args:
-        source: The set.
-        question: What is asked.
+        source: Name of the set.
+        question: The question.
         texts: Sentences in their passages.
-        right: Whether each answers; none does if the passage does not.
+        right: Whether each sentence answers; all false if the passage does not answer.
     """
 
     source: str
@@ -44,7 +44,7 @@ def in_passage(title: str, passage: str, sentences: Sequence[Span], at: int) -> 
 
 
 def group_of(question: Question) -> Group | None:
-    """The first sentence that answers and the hardest that do not: its neighbours, then those with the same words.
+    """The first sentence that answers, and the hardest that do not: neighbours, then those with the question's words.
 
     Returns:
         None if nothing would be learned: no sentence holds the answer, or every sentence does.
@@ -65,7 +65,7 @@ def group_of(question: Question) -> Group | None:
 
 
 def words(text: str) -> set[str]:
-    """Its words in small letters."""
+    """The words of a text in lower case."""
     return set(_WORD.findall(text.lower()))
 
 
@@ -73,9 +73,9 @@ def training_groups(questions: Iterable[Question], apart: Collection[str], seed:
     """The groups that are trained on, in random order: the first of them are a fair sample of all.
 
     Args:
-        questions: Those that are held out stay out.
-        apart: Titles of pages that only measure.
-        seed: Of the order.
+        questions: The questions of all sets; those that are held out are left out.
+        apart: Titles of pages that are only measured on.
+        seed: Seed for the order.
     """
     names = {name.casefold() for name in apart}
     free = [q for q in questions if not q.held_out and q.title.partition(" > ")[0].casefold() not in names]

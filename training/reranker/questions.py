@@ -29,12 +29,12 @@ class Question:
     """A question over a passage.
 
     Args:
-        source: The set.
-        text: What is asked; of a follow-up, with the turn before it.
-        title: The document's, with the headings above the passage: ``title > heading``.
-        passage: In which the answer stands, or is sought.
-        answers: Characters of the passage; empty if it does not answer.
-        held_out: Whether its document only measures.
+        source: Name of the set.
+        text: The question; before a follow-up stands the turn before it.
+        title: Title of the document and the headings above the passage: ``title > heading``.
+        passage: The text that answers, or that was searched for an answer.
+        answers: Where the answers are in the passage; empty if it does not answer.
+        held_out: Whether its document is only measured on.
     """
 
     source: str
@@ -52,7 +52,7 @@ class Question:
 
     @cached_property
     def right(self) -> Sequence[bool]:
-        """Whether a sentence holds half of an answer, or is to one half answer, for each sentence."""
+        """For each sentence, whether it holds half of an answer, or is itself half covered by one."""
         return [any(2 * _common(s, a) >= min(_length(s), _length(a)) for a in self.answers) for s in self.sentences]
 
 
