@@ -33,12 +33,12 @@ def check(result: AskResult, *stages: str) -> None:
     assert result.answer.text.strip()
     assert not MARK.search(result.answer.text)
     assert bool(result.answer.notes) == bool(result.ledger.failures)
-    records = {stage.stage: stage for stage in result.ledger.stages}
     for name in stages:
-        stage = records[name]
-        assert stage.usage.calls > 0
-        assert stage.engine == "llm" or stage.failures
-        assert all(f.fallback for f in stage.failures)
+        # A stage whose model failed has a second record, by the engine that it fell back to.
+        asked = [stage for stage in result.ledger.stages if stage.stage == name and stage.usage.calls]
+        assert asked
+        assert all(stage.engine == "llm" or stage.failures for stage in asked)
+        assert all(failure.fallback for stage in asked for failure in stage.failures)
 
 
 @pytest.mark.parametrize("options", [{}, {"use_plan": False}], ids=["in one call", "in two"])
@@ -55,10 +55,18 @@ async def test_statements_and_answer_by_the_model_end_in_an_answer(
     assert used.tokens_cached > 0
 
 
-async def test_the_papers_pipeline_with_beams_ends_in_an_answer(rag: DiscoRAG) -> None:
+@pytest.mark.parametrize(
+    ("options", "stage"),
+    [({}, "relate"), ({"use_graph": False, "use_plan": False}, "generate")],
+    ids=["whole", "answer"],
+)
+async def test_the_papers_pipeline_with_beams_ends_in_an_answer(
+    rag: DiscoRAG, options: dict[str, Any], stage: str
+) -> None:
+    """A model of this size fails at the graph and is not asked again; so its answer is tested by itself too."""
     short: dict[str, Any] = dict.fromkeys(LIMITS, 40)  # beams are slow on a processor
-    result = await rag.aask(QUESTION, preset="paper", parser="local", beam_width=2, top_k=2, **short)
-    check(result, "relate", "plan", "generate")
+    result = await rag.aask(QUESTION, preset="paper", parser="local", beam_width=2, top_k=2, **short, **options)
+    check(result, stage)
     assert result.ledger.usage.beams_refused == 0
 
 
