@@ -151,6 +151,21 @@ class LlmSettings(EndpointSettings):
         description="The model's name at the endpoint; without an endpoint, provider and name, as in ollama:qwen3:8b.",
     )
     timeout_s: float = Field(default=120.0, gt=0, description="Limit of one HTTP request.")
+    silence_s: float = Field(default=60.0, gt=0, description="Longest time between two pieces of a streamed reply.")
+    reply_mb: float = Field(
+        default=16.0, gt=0, description="Longest reply that is read, with thinking and everything around it."
+    )
+    failures: int = Field(
+        default=3,
+        ge=1,
+        description="Calls that fail in a row until questions with a time limit (those of the HTTP API) are answered "
+        "without the language model; one that times out is enough.",
+    )
+    pause_s: float = Field(
+        default=10.0,
+        gt=0,
+        description="Seconds between two test calls after that; questions ask it again once it answers.",
+    )
     concurrency: int = Field(default=8, ge=1, description="Most requests at a time.")
     context_tokens: int = Field(
         default=32_768,

@@ -84,9 +84,9 @@ class DiscoRetriever(BaseRetriever, arbitrary_types_allowed=True):
         except EmptyCorpusError:
             return []
         ids, scope, store = [hit["chunk_id"] for hit in state["hits"]], await context.scope(), self.rag.backends.store
-        chunks = await asyncio.to_thread(store.chunks, scope, ids)
-        names, parts = await asyncio.to_thread(store.source_names, scope, chunks), state.get("evidence", {})
-        hits = zip(chunks, state["hits"], strict=True)
+        chunks = await asyncio.to_thread(store.stored_chunks, scope, ids)
+        names, parts = await asyncio.to_thread(store.source_names, scope, chunks.values()), state.get("evidence", {})
+        hits = [(chunks[hit["chunk_id"]], hit) for hit in state["hits"] if hit["chunk_id"] in chunks]
         return [document for c, hit in hits for document in _documents(c, names[c.uri], hit, parts)]
 
 

@@ -18,9 +18,7 @@ def stored_disagreements(evidence: Iterable[EvidenceSpan], store: Store, scope: 
     """The open findings that have a side among an answer's evidence. Blocks.
 
     Explained differences are left out: that another company or year has another value says nothing about the answer.
-
-    Raises:
-        NotFoundError: A document was deleted or replaced meanwhile.
+    So are those whose document was deleted or replaced since the audit.
     """
     spans = list(evidence)
     rows = Findings(store.database, RULES).open_findings(scope, {e.doc_id for e in spans}) if spans else []
@@ -28,9 +26,9 @@ def stored_disagreements(evidence: Iterable[EvidenceSpan], store: Store, scope: 
     relevant = (f for f in findings if f.verdict is not Verdict.DIFFERS)
     found = [f for f in relevant if any(_holds(e, side) for e in spans for side in (f.left, f.right))]
     ids = list(dict.fromkeys(side.chunk_id for f in found[:MOST] for side in (f.left, f.right)))
-    read = store.chunks(scope, ids) if ids else ()
-    names = store.source_names(scope, read)
-    chunks = {c.id: c.model_copy(update={"source": names[c.uri]}) for c in read}
+    read = store.stored_chunks(scope, ids)
+    names = store.source_names(scope, read.values())
+    chunks = {i: c.model_copy(update={"source": names[c.uri]}) for i, c in read.items()}
     return [
         Disagreement(
             relation=RELATIONS[finding.verdict],
@@ -39,6 +37,7 @@ def stored_disagreements(evidence: Iterable[EvidenceSpan], store: Store, scope: 
             reason=finding.stated_reason,
         )
         for finding in found[:MOST]
+        if {finding.left.chunk_id, finding.right.chunk_id} <= chunks.keys()
     ]
 
 

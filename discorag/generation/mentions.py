@@ -18,8 +18,8 @@ def describe_absence(store: Store, scope: Scope, filters: Filters, absent: list[
     indexed = [term for term in absent if terms(term)]
     wanted = " ".join(f"{term} {term}s" for term in indexed)
     hits = store.search_words(scope, wanted, filters, _READ)
-    chunks = store.chunks(scope, [hit.chunk_id for hit in hits])
-    nowhere = terms_not_in(chunks, indexed) if len(hits) < _READ else []
+    chunks = store.stored_chunks(scope, [hit.chunk_id for hit in hits])
+    nowhere = terms_not_in([*chunks.values()], indexed) if len(hits) < _READ else []
     elsewhere = [term for term in absent if term not in nowhere]
     said = ""
     if nowhere:

@@ -2,7 +2,8 @@
 
 import asyncio
 from collections.abc import AsyncGenerator
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, suppress
+from contextvars import Context
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -11,10 +12,11 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 
 from discorag.config import LlmSettings
-from discorag.models.deadline import each_in_time, in_time
+from discorag.models.deadline import each_in_time, in_time, is_limited
 from discorag.models.endpoint import typed_errors
 from discorag.models.loops import PerLoop
-from discorag.models.protocol import Request
+from discorag.models.pause import Pause
+from discorag.models.protocol import Message, Request
 from discorag.models.providers import VARIABLES, Connection, connect
 from discorag.schema.errors import ModelError, ModelRejectedError, Usage
 from discorag.text.thinking import Spoken
@@ -88,7 +90,8 @@ class ChatClient:
 
     What the model refuses (a temperature, a schema, beam search) is left out from then on: ``refused`` says what is
     sent instead. Refused beam search is counted in the usage of each call. Once a reply holds thinking, or its limit
-    was spent on it, later calls have `THINKING_TOKENS` more.
+    was spent on it, later calls have `THINKING_TOKENS` more. Where calls have a deadline, a server that fails is left
+    alone for a while: ``pause``.
 
     Args:
         settings: Model and limits.
@@ -98,6 +101,8 @@ class ChatClient:
     def __init__(self, settings: LlmSettings, connection: Connection | None = None) -> None:
         self._connections = PerLoop(lambda: connection or connect(settings))
         self._slots = PerLoop(lambda: asyncio.Semaphore(settings.concurrency))
+        self._settings, self._tests = settings, set[asyncio.Task[None]]()
+        self.pause = Pause(settings.failures, settings.pause_s)
         self.refused: dict[str, Any] = {}
         self._thinks = False
         self._only_closes = False  # thinking has no opening tag, so that text cannot be told from it before its end
@@ -117,8 +122,9 @@ class ChatClient:
         The pieces leave out thinking. If the draft's text differs from the joined pieces, they held thinking that only
         its closing tag revealed: show the text instead of them.
 
-        ``settings.timeout_s`` limits each wait for a piece, and the run's deadline (`discorag.models.deadline`) the
-        whole. The call's slot is held until the iterator ends.
+        ``settings.timeout_s`` limits the wait for the first piece, ``silence_s`` that for each later one, ``reply_mb``
+        what is read, and the run's deadline (`discorag.models.deadline`) the whole. The call's slot is held until the
+        iterator ends.
 
         Raises:
             ModelError: As `Endpoint.call`; with ``usage`` of one call if it broke off after the first piece.
@@ -131,8 +137,9 @@ class ChatClient:
                 sent = self._with_room(replace(request, **refused), connection)
                 draft.max_characters = CHARACTERS_PER_TOKEN * sent.max_tokens
                 try:
-                    with typed_errors(VARIABLES):
-                        async with aclosing(each_in_time(_messages(connection, sent, in_pieces))) as messages:
+                    with self.pause.counted(), typed_errors(VARIABLES):
+                        reply = _messages(connection, sent, in_pieces)
+                        async with aclosing(each_in_time(reply, self._settings.silence_s)) as messages:
                             async for message in messages:
                                 if piece := draft.add(message):
                                     yield piece
@@ -144,6 +151,7 @@ class ChatClient:
                         error.usage = draft.usage  # what was paid
                         raise
                     refused |= _refusal(sent, error)
+            self.pause.end()
             self.refused |= refused
             draft.usage += Usage(beams_refused=int(sent.beam_width < request.beam_width))
             if not connection.says_why_it_ends:
@@ -164,7 +172,10 @@ class ChatClient:
 
     @asynccontextmanager
     async def _slot(self) -> AsyncGenerator[Connection]:
-        """The running loop's connection, while one of its ``settings.concurrency`` slots is held."""
+        """The running loop's connection, while one of its ``settings.concurrency`` slots is held.
+
+        Raises `ModelUnavailableError` while the server is paused.
+        """
         connection, slots = await self._connection(), await self._slots.get()
         with typed_errors(VARIABLES):
             async with in_time():
@@ -175,9 +186,24 @@ class ChatClient:
             slots.release()
 
     async def _connection(self) -> Connection:
-        with typed_errors(VARIABLES):
+        if is_limited() and self.pause.is_on:
+            if self.pause.takes_test():
+                test = asyncio.create_task(self._test(), context=Context())  # no deadline, no callbacks
+                self._tests.add(test)
+                test.add_done_callback(self._tests.discard)
+            self.pause.check()
+        with self.pause.counted(), typed_errors(VARIABLES):
             async with in_time():
                 return await self._connections.get()
+
+    async def _test(self) -> None:
+        """Ask a paused server for a word; if it answers, the pause ends."""
+        request = Request(stage="test", messages=(Message(role="user", content="Say yes."),), parse=str, max_tokens=16)
+        with suppress(ModelError), typed_errors(VARIABLES):
+            async with asyncio.timeout(self._settings.timeout_s):
+                connection = await self._connections.get()
+                await connection.chat.ainvoke(_turns(request), **connection.parameters(request, False))
+            self.pause.end()
 
 
 async def _messages(connection: Connection, request: Request[Any], in_pieces: bool) -> AsyncGenerator[AIMessage, None]:

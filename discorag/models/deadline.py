@@ -11,6 +11,8 @@ from math import inf
 from time import monotonic
 from typing import TypeVar
 
+from discorag.schema.errors import ModelUnavailableError
+
 T = TypeVar("T")
 
 _limit: ContextVar[tuple[float, str]] = ContextVar("limit", default=(inf, ""))
@@ -37,21 +39,42 @@ def expired_limit() -> str:
     return setting if monotonic() >= until else ""
 
 
-def in_time() -> asyncio.Timeout:
-    """A context that raises ``TimeoutError`` at the deadline. If no time is left, this function raises it."""
-    left = _limit.get()[0] - monotonic()
+def is_limited() -> bool:
+    """Whether there is a deadline."""
+    return _limit.get()[0] < inf
+
+
+def in_time(most_s: float = inf) -> asyncio.Timeout:
+    """A context that raises ``TimeoutError`` at the deadline, or after ``most_s`` seconds if that is earlier.
+
+    If no time is left, this function raises it.
+    """
+    left = min(most_s, _limit.get()[0] - monotonic())
     if left <= 0:
         raise TimeoutError
     return asyncio.timeout(None if left == inf else left)
 
 
-async def each_in_time(parts: AsyncGenerator[T, None]) -> AsyncGenerator[T, None]:
-    """Yield the parts, and close them. Raises ``TimeoutError`` if the next one does not arrive before the deadline."""
+async def each_in_time(parts: AsyncGenerator[T, None], silence_s: float) -> AsyncGenerator[T, None]:
+    """Yield the parts, and close them.
+
+    Raises:
+        TimeoutError: The next one does not arrive before the deadline.
+        ModelUnavailableError: After the first one, the next does not arrive within ``silence_s`` seconds.
+    """
+    wait_s = inf
     async with aclosing(parts):
         while True:
             try:
-                async with in_time():
+                async with in_time(wait_s):
                     part = await anext(parts)
             except StopAsyncIteration:
                 return
+            except TimeoutError as error:
+                if wait_s == inf or expired_limit():
+                    raise
+                message = f"The endpoint stopped in the middle of its reply: nothing came for {silence_s:g} s."
+                hint = "Raise DISCO_RAG_LLM__SILENCE_S or check the server's load."
+                raise ModelUnavailableError(message, hint=hint) from error
             yield part
+            wait_s = silence_s

@@ -5,9 +5,9 @@ twice as long each time.
 """
 
 import re
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import httpx
 import openai
@@ -90,7 +90,48 @@ def typed_errors(variables: str) -> Generator[None]:
         raise _model_error(error, variables) from error
 
 
+def has_timed_out(error: ModelError) -> bool:
+    """Whether a call failed because nothing, or nothing more, arrived in time."""
+    cause = error.__cause__
+    return isinstance(cause, _TIMEOUTS) or isinstance(cause and cause.__cause__, _TIMEOUTS)
+
+
+def bounded_replies(most_mb: float) -> dict[str, list[Callable[[Any], Awaitable[None]]]]:
+    """Event hooks for an asynchronous client of httpx or httpx2: a reply is not read beyond this many MB.
+
+    Reading more raises `ModelRejectedError`.
+    """
+
+    async def bound(response: Any) -> None:
+        kind = type(response.stream).__mro__[1]  # each client accepts its own AsyncByteStream only
+        response.stream = type("BoundedStream", (_Bounded, kind), {})(response.stream, most_mb)
+
+    return {"response": [bound]}
+
+
+class _Bounded:
+    """A stream that ends with an error after this many MB."""
+
+    def __init__(self, stream: Any, most_mb: float) -> None:
+        self._stream, self._most_mb = stream, most_mb
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        read = 0
+        async for part in self._stream:
+            read += len(part)
+            if read > 1e6 * self._most_mb:
+                message = f"The endpoint's reply has more than {self._most_mb:g} MB; it was not read to the end."
+                raise ModelRejectedError(message, hint="Check the model, or raise DISCO_RAG_LLM__REPLY_MB.")
+            yield part
+
+    async def aclose(self) -> None:
+        """Close it."""
+        await self._stream.aclose()
+
+
 def _model_error(error: Exception, variables: str) -> ModelError:
+    if isinstance(error.__cause__, ModelError):  # raised while a client read the reply
+        return error.__cause__
     said = str(getattr(error, "message", error))[:_QUOTE_LIMIT]
     status: int = getattr(error, "status_code", 0)
     address = "DISCO_RAG_MODEL (or --llm)" if variables == "DISCO_RAG_LLM" else f"{variables}__BASE_URL"

@@ -10,7 +10,7 @@ import httpx
 from openai import DefaultAsyncHttpxClient, OpenAI
 
 from discorag.config import NAMELESS, LlmSettings
-from discorag.models.endpoint import key_of
+from discorag.models.endpoint import bounded_replies, key_of
 from discorag.models.protocol import Request
 from discorag.schema.errors import ConfigError, ModelRejectedError, ModelUnavailableError
 
@@ -88,7 +88,9 @@ def _openai(settings: LlmSettings, name: str, context_tokens: int, **where: str)
         stream_usage=True,
         use_responses_api=False,
         # Its own default client is shared between event loops and fails in the second.
-        http_async_client=DefaultAsyncHttpxClient(timeout=settings.timeout_s),
+        http_async_client=DefaultAsyncHttpxClient(
+            timeout=settings.timeout_s, event_hooks=bounded_replies(settings.reply_mb)
+        ),
     )
     return Connection(chat, context_tokens, _openai_parameters)
 
@@ -125,8 +127,9 @@ def _ollama(settings: LlmSettings) -> Connection:
     own = [n for key, n in (shown.modelinfo or {}).items() if key.endswith(".context_length")]
     context = min(settings.context_tokens, *own)
     thinks = "thinking" in (shown.capabilities or ())  # it would think within the limit of its output
+    client_options = {"timeout": settings.timeout_s, "event_hooks": bounded_replies(settings.reply_mb)}
     chat: Any = _init_chat_model(
-        settings, name, async_client_kwargs={"timeout": settings.timeout_s}, reasoning=False if thinks else None
+        settings, name, async_client_kwargs=client_options, reasoning=False if thinks else None
     )
 
     def parameters(request: Request[Any], stream: bool) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from discorag.retrieval.builders.base import Builder, Built, Source
 from discorag.retrieval.forest import Forest, NodeScores, NodeVectors, Scores, node_vectors
 from discorag.retrieval.selectors import Floats
 from discorag.schema.document import Scope
-from discorag.schema.errors import NotFoundError, StoreError
+from discorag.store.database import no_document
 from discorag.store.records import SearchQuery
 from discorag.store.retrieval import Distinct, distinct
 from discorag.store.search import reciprocal_ranks, reciprocal_ranks_of
@@ -24,8 +24,6 @@ from discorag.text.bm25 import TermCounts
 
 BEST_CHUNKS = 20
 """Chunks whose documents are searched too."""
-ATTEMPTS = 10
-"""How often nodes are scored, if their trees are being replaced."""
 
 
 class TreeIndex:
@@ -63,8 +61,8 @@ class TreeIndex:
         """The documents of the best chunks by hybrid search, best first: an exact term may stand in one chunk only."""
         query = query.model_copy(update={"retrieval": "hybrid", "top_k": BEST_CHUNKS})
         hits = self._store.search(self._scope, query)
-        owners = {c.id: c.doc_id for c in self._store.chunks(self._scope, [hit.chunk_id for hit in hits])}
-        return list(dict.fromkeys(owners[hit.chunk_id] for hit in hits if hit.chunk_id in owners))
+        found = self._store.stored_chunks(self._scope, [hit.chunk_id for hit in hits])
+        return list(dict.fromkeys(found[hit.chunk_id].doc_id for hit in hits if hit.chunk_id in found))
 
     async def ensure(self, doc_ids: Sequence[str], *, by_any_parser: bool = False) -> None:
         """Build and store the trees that are missing or of another version.
@@ -94,32 +92,24 @@ class TreeIndex:
         ``texts``: also read the nodes' texts, which takes much longer.
 
         Raises:
-            StoreError: Trees are replaced faster than they can be read.
+            NotFoundError: A document has no tree: it was deleted or replaced meanwhile.
         """
         return await asyncio.to_thread(self._scores, query, doc_ids, by, texts)
 
     def _scores(self, query: SearchQuery, doc_ids: Sequence[str], by: NodeScores, texts: bool) -> Scores:
-        for _ in range(ATTEMPTS):
+        with self._store.database.read():  # one state of all trees
             outlines = self._store.outlines(self._scope, self._builder.name, doc_ids)
+            if missing := set(doc_ids) - outlines.keys():
+                raise no_document(self._scope, min(missing))
             cosines = {} if by == "bm25" else self._store.node_scores(self._scope, outlines, query.vector)
-            if not outlines or (by != "bm25" and cosines.keys() != outlines.keys()):
-                continue
-            trees = {d: outlines[d].arrays for d in doc_ids if d in outlines}
-            try:
-                whole = {d: self._store.tree_of(self._scope, outlines[d]) for d in trees} if texts else None
-            except NotFoundError:  # replaced since
-                continue
-            forest = Forest(trees, whole)
-            nodes = forest.join([cosines[d] for d in trees]) if cosines else np.zeros(0)
-            if by != "dense":
-                terms = TermCounts.join([outlines[d].terms for d in trees])
-                bm25 = terms.bm25(query.text, forest.tree.groups)
-                nodes = fuse_scores(nodes, bm25) if by == "hybrid" else bm25
-            return Scores(forest, nodes, forest.tree.words, tuple(outlines[d].key for d in trees))
-        raise StoreError(
-            f"The {self._builder.name!r} trees of {len(doc_ids)} documents are missing or being replaced.",
-            hint="Ask again.",
-        )
+            whole = {d: self._store.tree_of(self._scope, outlines[d]) for d in doc_ids} if texts else None
+        forest = Forest({d: outlines[d].arrays for d in doc_ids}, whole)
+        nodes = forest.join([cosines[d] for d in doc_ids]) if cosines else np.zeros(0)
+        if by != "dense":
+            terms = TermCounts.join([outlines[d].terms for d in doc_ids])
+            bm25 = terms.bm25(query.text, forest.tree.groups)
+            nodes = fuse_scores(nodes, bm25) if by == "hybrid" else bm25
+        return Scores(forest, nodes, forest.tree.words, tuple(outlines[d].key for d in doc_ids))
 
 
 def fuse_scores(dense: Floats, bm25: Floats) -> Floats:

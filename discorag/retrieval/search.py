@@ -94,6 +94,7 @@ async def search_trees(
 
     Raises:
         QueryError: The question is longer than the encoder's window.
+        NotFoundError: A document was deleted or replaced meanwhile.
         ReadOnlyStoreError: Trees are missing and cannot be stored.
         ConfigError: The retriever routes, and no language model is configured.
     """
@@ -117,7 +118,12 @@ async def search_trees(
 def passages_with(
     store: Store, scope: Scope, scores: Scores, selected: SelectedNodes, options: TreeOptions
 ) -> tuple[list[Hit], Inside]:
-    """What the reader gets: the chunks that hold the selected nodes' evidence, or the nodes' own texts. Blocks."""
+    """What the reader gets: the chunks that hold the selected nodes' evidence, or the nodes' own texts. Blocks.
+
+    Raises:
+        NotFoundError: A document was deleted or replaced since its tree was scored.
+    """
+    store.check_trees(scope, scores.keys)
     if options.own_texts:
         return passages_of(store, scope, scores, selected.nodes)
     return chunks_with(store, scope, evidence_of(scores, selected.nodes, options.budget))

@@ -15,6 +15,8 @@ from discorag.store.search import find_enough
 from discorag.store.store import Store
 
 T = TypeVar("T")
+ATTEMPTS = 10
+"""How often a search is repeated, if what it found is deleted or replaced before it is read."""
 _NAMED = 10  # corpora that an error names
 
 
@@ -73,13 +75,20 @@ def distinct(store: Store, scope: Scope, find: Callable[[int], Sequence[tuple[T,
 def distinct_chunks(
     store: Store, scope: Scope, find: Callable[[int], list[Hit]], wanted: int
 ) -> tuple[Distinct[Hit], dict[str, Chunk]]:
-    """`distinct` over chunks: the hits, and by id the chunks, which had to be read anyway. Blocks."""
+    """`distinct` over chunks: the hits, and by id the chunks, which had to be read anyway. Blocks.
+
+    What is deleted or replaced between the search and the reading is searched for again, and at last left out.
+    """
     read: dict[str, Chunk] = {}
 
     def with_documents(n: int) -> list[tuple[Hit, str]]:
-        hits = find(n)
-        read.update((c.id, c) for c in store.chunks(scope, [h.chunk_id for h in hits if h.chunk_id not in read]))
-        return [(hit, read[hit.chunk_id].doc_id) for hit in hits]
+        hits: list[Hit] = []
+        for _ in range(ATTEMPTS):
+            hits = find(n)
+            read.update(store.stored_chunks(scope, [h.chunk_id for h in hits if h.chunk_id not in read]))
+            if all(hit.chunk_id in read for hit in hits):
+                break
+        return [(hit, read[hit.chunk_id].doc_id) for hit in hits if hit.chunk_id in read]
 
     hits = distinct(store, scope, with_documents, wanted)
     return hits, {hit.chunk_id: read[hit.chunk_id] for hit in hits.best}
@@ -91,7 +100,8 @@ def everything(
     """Every chunk of the scope's documents, each with score 0, and whether some are left out. Blocks.
 
     Documents come in the order of the filter ``doc_id``, else by uri, those of one text once unless filters may tell
-    them apart; their chunks in text order, up to ``room`` tokens if there is such a limit.
+    them apart; their chunks in text order, up to ``room`` tokens if there is such a limit. Call it in a block of
+    `discorag.store.database.Database.read`: it reads documents one after the other.
 
     Raises:
         NotFoundError: The filter ``doc_id`` names a document that is not stored.

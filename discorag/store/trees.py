@@ -77,6 +77,14 @@ class DocumentTrees(Documents):
             raise NotFoundError(f"A tree by {builder!r} was replaced meanwhile.", hint="Read it again.")
         return known or self._decoded.put(key, _decoded(builder, body))
 
+    def check_trees(self, scope: Scope, keys: Sequence[str]) -> None:
+        """Raise `NotFoundError` if a tree with one of these keys was deleted or replaced."""
+        query = select(T.c.key).join(D).where(is_in(scope))
+        with self.database.read() as db:
+            known = {key for part in in_parts(keys) for key in db.scalars(query.where(T.c.key.in_(part)))}
+        if not known.issuperset(keys):
+            raise NotFoundError(f"A tree in {named(scope)} was deleted or replaced meanwhile.", hint=STALE)
+
     def outlines(self, scope: Scope, builder: str, doc_ids: Sequence[str]) -> dict[str, Outline]:
         """These documents' trees of this builder without their texts; documents without such a tree are left out.
 
@@ -119,11 +127,16 @@ class DocumentTrees(Documents):
         Raises:
             NotFoundError: One is missing.
         """
-        found = self._chunks(scope, set(ids))
-        found |= self._passages(scope, [i for i in dict.fromkeys(ids) if i not in found])
+        found = self.stored_chunks(scope, ids)
         if (missing := next((i for i in ids if i not in found), None)) is not None:
             raise NotFoundError(f"There is no chunk {missing!r} in {named(scope)}.", hint=STALE)
         return [found[i] for i in ids]
+
+    def stored_chunks(self, scope: Scope, ids: Sequence[str]) -> dict[str, Chunk]:
+        """The chunks of `chunks` by id, without those whose document was deleted or replaced."""
+        with self.database.read():  # one state for both
+            found = self._chunks(scope, set(ids))
+            return found | self._passages(scope, [i for i in dict.fromkeys(ids) if i not in found])
 
     def _passages(self, scope: Scope, ids: Sequence[str]) -> dict[str, Chunk]:
         """Passages by the ids of their nodes; an unknown id is left out."""

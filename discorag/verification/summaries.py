@@ -5,8 +5,8 @@ summary is not a source, so a sentence that cites one is compared with the chunk
 """
 
 from collections import defaultdict
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import cache, partial
 
 from discorag.generation.narrowing import narrow
 from discorag.schema.answer import AnswerInputs, Known
@@ -21,14 +21,21 @@ def replace_summaries(inputs: AnswerInputs, draft: str, store: Store, scope: Sco
     """Inputs and draft with the chunks below the cited summaries instead of the summaries; blocks.
 
     If nothing is cited, all summaries are replaced. References are then to whole chunks. Relations of a summary to
-    other passages are left out, since a summary has no place in a document.
+    other passages are left out, since a summary has no place in a document. A summary whose document was deleted or
+    replaced meanwhile has nothing below it.
     """
+    with store.database.read():
+        stored = store.stored_chunks(scope, [chunk.id for chunk in inputs.chunks if chunk.stands_for])
+        return _replace_summaries(inputs, draft, {i: store.chunks_of(scope, c.doc_id) for i, c in stored.items()})
+
+
+def _replace_summaries(inputs: AnswerInputs, draft: str, texts: Mapping[str, list[Chunk]]) -> tuple[AnswerInputs, str]:
+    """`replace_summaries`, with the chunks of each summary's document."""
     cited = {r.chunk for r in references(draft)} or set(range(1, len(inputs.chunks) + 1))
-    chunks_of = cache(partial(store.chunks_of, scope))
     found, parts, below = dict[str, Chunk](), defaultdict[str, list[Span]](list), dict[int, list[str]]()
     for number, chunk in enumerate(inputs.chunks, start=1):
         if number in cited or not chunk.stands_for:
-            own = chunks_of(chunk.doc_id) if chunk.stands_for else [chunk]
+            own = texts.get(chunk.id, []) if chunk.stands_for else [chunk]
             spans = chunk.stands_for or chunk.sentences
             inside = [c for c in own if any(s.start < c.span.end and c.span.start < s.end for s in spans)]
             below[number] = [c.id for c in inside]

@@ -419,7 +419,6 @@ async def trace_draft(
 
     Raises:
         ModelError: A model of the verifier failed.
-        NotFoundError: A document was deleted or replaced meanwhile.
     """
     if any(chunk.stands_for for chunk in inputs.chunks):
         below, draft = await asyncio.to_thread(replace_summaries, inputs, draft, store, scope)

@@ -126,8 +126,9 @@ class Service:
         """Write the documents that an answer was made from into the audit log."""
         scope, hits = self.rag.scope(tenant=who.tenant, corpus=corpus), [hit.chunk_id for hit in result.hits]
         shown = {e.doc_id for sentence in result.answer.sentences for e in sentence.evidence}
-        with suppress(StoreError):  # a document was deleted meanwhile; it is in ``shown`` if it was cited
-            shown |= {c.doc_id for c in await asyncio.to_thread(self.rag.backends.store.chunks, scope, hits)}
+        with suppress(StoreError):  # the database failed: what was cited is in ``shown``
+            read = await asyncio.to_thread(self.rag.backends.store.stored_chunks, scope, hits)
+            shown |= {chunk.doc_id for chunk in read.values()}
         log_access("read", who, corpus=scope.corpus, documents=shown)
 
     def ids_of(self, job: Job) -> list[str]:

@@ -2,20 +2,21 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 
 from langgraph.runtime import Runtime
 
 from discorag.options import TOP_K
 from discorag.retrieval.registry import tree_retriever
-from discorag.retrieval.search import passages_with, search_chunks, search_trees
+from discorag.retrieval.search import Inside, passages_with, search_chunks, search_trees
 from discorag.retrieval.width import CANDIDATES, EARLIER
 from discorag.schema.document import Chunk
-from discorag.schema.errors import InputError, ReadOnlyStoreError
+from discorag.schema.errors import InputError, NotFoundError, ReadOnlyStoreError, StoreError
 from discorag.schema.metadata import accepts
 from discorag.schema.values import Span
 from discorag.store.records import Hit
-from discorag.store.retrieval import Distinct, everything, nothing_in
+from discorag.store.retrieval import ATTEMPTS, Distinct, everything, nothing_in
 from nodes.answer.rerank import is_cut
 from nodes.context import AnswerContext, EvidenceCache, answer_context
 from nodes.inputs import filters_of, question_of
@@ -39,26 +40,46 @@ async def retrieve_chunks(state: AnswerState, runtime: Runtime[AnswerContext]) -
 async def retrieve_sentence_tree(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """Search for documents, then for nodes of their trees; returns the chunks that hold the evidence, narrowed to it.
 
-    If trees are missing and cannot be stored, the chunks are searched instead. Raises as `retrieve_chunks`.
+    If trees are missing and cannot be stored, the chunks are searched instead. What is deleted or replaced before it is
+    read is searched for again.
+
+    Raises:
+        QueryError: As `retrieve_chunks`, like ``EmptyCorpusError``.
+        StoreError: Documents are replaced faster than they can be read.
     """
     context, stage = await answer_context(state, runtime), Stage("retrieve")
+    for _ in range(ATTEMPTS):
+        with suppress(NotFoundError):
+            return await _retrieve_from_trees(state, context, stage)
+    raise StoreError("The documents are replaced faster than they can be read.", hint="Ask again.")
+
+
+async def _retrieve_from_trees(state: AnswerState, context: AnswerContext, stage: Stage) -> Json:
+    """Raises `NotFoundError` if a document is deleted or replaced between search and reading."""
     backends, scope, options = await context.open_backends(), await context.scope(), context.tree_options
     retriever, parser = tree_retriever(context.retriever), backends.parser_name(context.parser)
     tools = await asyncio.to_thread(backends.tree_tools, parser)
     assert retriever is not None  # `prepare` chose this node
-    question, filters = question_of(state), filters_of(state)
+    question, filters, store = question_of(state), filters_of(state), backends.store
     try:
-        search = await search_trees(retriever, tools, backends.store, scope, question, filters, options)
+        search = await search_trees(retriever, tools, store, scope, question, filters, options)
     except ReadOnlyStoreError as error:
         stage.failed(error, fallback="dense")
         return await _retrieve_chunks(state, context, stage)
     if search.query is None:
         return await _finish(Distinct([], {}), context, stage)
     selected, scores = await retriever.choose(search.query), search.query.scores
-    hits, inside = await asyncio.to_thread(passages_with, backends.store, scope, scores, selected, options)
     stage.usage += selected.usage
     stage.failures += selected.failures
     stage.record_trees(search.index.built)
+
+    def read() -> tuple[list[Hit], Inside, dict[str, Chunk]]:
+        with store.database.read():
+            hits, inside = passages_with(store, scope, scores, selected, options)
+            return hits, inside, store.stored_chunks(scope, [hit.chunk_id for hit in hits])
+
+    hits, inside, chunks = await asyncio.to_thread(read)
+    context.set_cache(EvidenceCache(found=chunks))
     preview = f"{len(selected.nodes)} nodes in {len(hits)} chunks; {len(search.index.built)} trees built"
     found = Distinct(hits, search.copies)
     return await _finish(found, context, stage, inside=inside, refused=selected.refused, preview=preview)
@@ -70,9 +91,16 @@ async def read_all(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     """
     context, stage = await answer_context(state, runtime), Stage("retrieve")
     backends, scope = await context.open_backends(), await context.scope()
-    counter, room = backends.encoder.tokens, await context.room(backends)
+    counter, room, store = backends.encoder.tokens, await context.room(backends), backends.store
     filters = filters_of(state)
-    every, has_more = await asyncio.to_thread(everything, backends.store, scope, filters, counter=counter, room=room)
+
+    def read() -> tuple[Distinct[Hit], bool, dict[str, Chunk]]:
+        with store.database.read():
+            every, has_more = everything(store, scope, filters, counter=counter, room=room)
+            return every, has_more, store.stored_chunks(scope, [hit.chunk_id for hit in every.best])
+
+    every, has_more, chunks = await asyncio.to_thread(read)
+    context.set_cache(EvidenceCache(found=chunks))
     if has_more:
         stage.failed(
             InputError(f"A context of {room} tokens cannot hold all documents."),
@@ -107,9 +135,9 @@ async def _cited_before(state: AnswerState, context: AnswerContext) -> list[Chun
     """The latest chunks that earlier answers rest on, as far as they are still stored and the filters accept them."""
     store, scope, ids = (await context.open_backends()).store, await context.scope(), state.get("earlier", [])
     known = await asyncio.to_thread(store.known_chunks, scope, ids)
-    chunks = await asyncio.to_thread(store.chunks, scope, [i for i in ids if i in known][:EARLIER])
+    chunks = await asyncio.to_thread(store.stored_chunks, scope, [i for i in ids if i in known][:EARLIER])
     filters = filters_of(state)
-    return [chunk for chunk in chunks if accepts(filters, chunk.metadata, chunk.doc_id)]
+    return [chunk for chunk in chunks.values() if accepts(filters, chunk.metadata, chunk.doc_id)]
 
 
 async def _finish(

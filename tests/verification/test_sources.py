@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from discorag import DiscoRAG
@@ -10,7 +11,8 @@ from discorag.models.protocol import Encoder
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.discourse import Plan
 from discorag.schema.document import Chunk, Scope
-from discorag.schema.values import Span
+from discorag.schema.retrieval_tree import RetrievalNode, RetrievalTree
+from discorag.store.outline import node_id
 from discorag.verification.summaries import replace_summaries
 from tests.conftest import Pipelines
 from tests.inputs import selector_of
@@ -33,13 +35,14 @@ def passages(rag: DiscoRAG) -> tuple[Chunk, Chunk, Chunk]:
         (chunk for m in rag.documents() for chunk in rag.backends.store.chunks_of(Scope(), m.doc_id)),
         key=lambda chunk: chunk.title,
     )
-    text = "Gold stays as it is."
-    whole = Span(start=0, end=len(text))
-    below = (a.sentences[2],)
-    summary = a.model_copy(
-        update={"id": "s", "text": text, "span": whole, "sentences": (whole,), "tree": None, "stands_for": below}
-    )
-    return a.model_copy(update={"sentences": a.sentences[:1], "tree": None}), b, summary
+    leaf = RetrievalNode(text=LAST, spans=(a.sentences[2],))
+    summary = RetrievalNode(text="Gold stays as it is.", spans=leaf.spans, children=(0,), layer=1)
+    tree, store = RetrievalTree(builder="raptor", nodes=(leaf, summary)), rag.backends.store
+    vectors = np.eye(2, rag.backends.encoder.dimension, dtype=np.float32)
+    store.put_tree(Scope(), a.doc_id, tree, vectors, version="1")
+    key = store.outlines(Scope(), "raptor", [a.doc_id])[a.doc_id].key
+    [above] = store.chunks(Scope(), [node_id(key, 1)])
+    return a.model_copy(update={"sentences": a.sentences[:1], "tree": None}), b, above
 
 
 def test_a_cited_summary_gives_way_to_what_lies_below_it_also_in_a_chunk_that_is_there_already(rag: DiscoRAG) -> None:
@@ -53,6 +56,15 @@ def test_a_cited_summary_gives_way_to_what_lies_below_it_also_in_a_chunk_that_is
     assert [below.chunks[0].slice(s) for s in below.chunks[0].sentences] == [FIRST, LAST]
     assert draft == "Gold does not rust [1]. Iron does [1]. All do \\[7]."
     assert below.plan == Plan(paragraph="Say that gold stays [1], then the rest [1].")
+
+
+def test_a_summary_of_a_deleted_document_has_nothing_below_it(rag: DiscoRAG) -> None:
+    a, b, summary = passages(rag)
+    inputs = AnswerInputs(query="What rusts?", chunks=(summary, b))
+    rag.backends.store.delete(Scope(), a.doc_id)
+    below, draft = replace_summaries(inputs, "Gold does not rust [1]. Paint helps [2].", rag.backends.store, Scope())
+    assert [chunk.id for chunk in below.chunks] == [b.id]
+    assert draft == "Gold does not rust \\[1]. Paint helps [1]."
 
 
 def test_summaries_that_are_not_cited_bring_nothing_unless_nothing_is_cited(rag: DiscoRAG) -> None:

@@ -118,6 +118,10 @@ def test_a_model_that_hangs_is_given_up_before_the_deadline_and_the_answer_names
         client = served(llm=llm.base_url, deadline_s=120)
         reply = client.post("/ask", json=make_body(), headers=headers)
         assert client.get("/session").json()["language_model"] == "scripted"
+        sent = len(llm.requests)
+        next_reply = client.post("/ask", json=make_body())
+        assert len(llm.requests) == sent
+    assert "is not asked until it answers" in next_reply.json()["answer"]["notes"][0]
     assert reply.status_code == 200
     result = events(reply.text)[-1][1] if headers else reply.json()
     failures = [(f["stage"], f["kind"]) for s in result["ledger"]["stages"] for f in s["failures"]]

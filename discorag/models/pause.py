@@ -1,0 +1,58 @@
+"""A model server that fails is left alone for a while, so that questions need not wait for it one after the other."""
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from time import monotonic
+
+from discorag.models.endpoint import has_timed_out
+from discorag.schema.errors import ModelUnavailableError, RateLimitedError
+
+
+class Pause:
+    """Counts the calls that fail in a row; after ``failures`` of them, or one that timed out, the server is paused.
+
+    A paused server gets a test call every ``seconds``; the pause ends when it answers one.
+
+    Args:
+        failures: How many calls.
+        seconds: How long.
+        clock: Tells the time in seconds.
+    """
+
+    def __init__(self, failures: int, seconds: float, clock: Callable[[], float] = monotonic) -> None:
+        self._most, self._seconds, self._clock = failures, seconds, clock
+        self._failed, self._next_test = 0, 0.0
+
+    @property
+    def is_on(self) -> bool:
+        """Whether the server is paused."""
+        return self._failed >= self._most
+
+    def check(self) -> None:
+        """Raise `ModelUnavailableError` if the server is paused."""
+        if self.is_on:
+            message = "The language model's server failed before, and is not asked until it answers a test call."
+            hint = f"Check the server; it is tested every {self._seconds:g} s (DISCO_RAG_LLM__PAUSE_S)."
+            raise ModelUnavailableError(message, hint=hint)
+
+    def takes_test(self) -> bool:
+        """Whether a test call is due; whoever is told so makes it."""
+        if not self.is_on or self._clock() < self._next_test:
+            return False
+        self._next_test = self._clock() + self._seconds
+        return True
+
+    def end(self) -> None:
+        """The server has answered."""
+        self._failed = 0
+
+    @contextmanager
+    def counted(self) -> Generator[None]:
+        """Count what the call in this block fails with, if that says that the server cannot be used."""
+        try:
+            yield
+        except (ModelUnavailableError, RateLimitedError) as error:
+            self._failed += self._most if has_timed_out(error) else 1
+            if self.is_on:
+                self._next_test = self._clock() + self._seconds
+            raise

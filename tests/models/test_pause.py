@@ -1,0 +1,102 @@
+"""Model servers that fail, fall silent or never stop: none of them is waited for, or read, without an end."""
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from discorag.config import LlmSettings
+from discorag.models.chat import ChatClient
+from discorag.models.deadline import models_within
+from discorag.models.gateway import Gateway
+from discorag.models.pause import Pause
+from discorag.schema.errors import ModelRejectedError, ModelUnavailableError
+from tests.models.helpers import gateway, streamed, text_request
+from tests.servers.scripted import Scripted, ScriptedServer
+
+LONG_S = 400
+
+
+class Clock:
+    def __init__(self) -> None:
+        self.now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def paused_by(server: ScriptedServer, clock: Callable[[], float]) -> tuple[Gateway, Pause]:
+    """A gateway that pauses the server after three failures, for ten seconds of this clock."""
+    settings = LlmSettings(base_url=server.base_url, model="scripted", cache=None, retries=0, timeout_s=LONG_S)
+    chat = ChatClient(settings)
+    chat.pause = Pause(3, 10, clock)
+    return Gateway(settings, chat=chat), chat.pause
+
+
+async def fails(made: Gateway) -> str:
+    with models_within(LONG_S), pytest.raises(ModelUnavailableError) as error:
+        await made.complete(text_request())
+    return error.value.message
+
+
+async def test_after_failures_in_a_row_nothing_is_sent_until_a_test_call_is_answered() -> None:
+    clock, is_down = Clock(), True
+    with ScriptedServer(lambda _: Scripted("down", status=500) if is_down else "yes") as server:
+        made, pause = paused_by(server, clock)
+        for sent in (1, 2, 3):
+            assert "down" in await fails(made)
+            assert len(server.requests) == sent
+        assert "is not asked" in await fails(made)
+        assert len(server.requests) == 3
+        is_down = False
+        clock.now = 9.0
+        assert "is not asked" in await fails(made)
+        assert len(server.requests) == 3
+        clock.now = 10.0
+        assert "is not asked" in await fails(made)  # this question does not wait for the test call
+        while pause.is_on:
+            await asyncio.sleep(0.01)
+        assert server.requests[3]["messages"][0]["content"] == "Say yes."
+        with models_within(LONG_S):
+            assert (await made.complete(text_request())).value == "yes"
+
+
+async def test_a_call_that_timed_out_is_enough_and_one_that_is_answered_begins_a_new_row() -> None:
+    replies = iter([Scripted("down", status=500), "yes", Scripted("down", status=500), Scripted(delay_s=LONG_S)])
+    with ScriptedServer(lambda _: next(replies)) as server:
+        made, pause = paused_by(server, Clock())
+        await fails(made)
+        assert (await made.complete(text_request())).value == "yes"
+        await fails(made)
+        assert not pause.is_on
+        with models_within(0.3), pytest.raises(ModelUnavailableError, match="in time"):
+            await made.complete(text_request())
+        assert pause.is_on
+
+
+async def test_calls_without_a_deadline_are_always_sent() -> None:
+    with ScriptedServer(lambda _: Scripted("down", status=500)) as server:
+        made, _ = paused_by(server, Clock())
+        for sent in range(1, 6):
+            with pytest.raises(ModelUnavailableError, match="down"):
+                await made.complete(text_request())
+            assert len(server.requests) == sent
+
+
+async def test_a_stream_that_falls_silent_is_given_up() -> None:
+    with ScriptedServer(lambda _: Scripted("The first piece, and more.", pause_s=LONG_S)) as server:
+        made = gateway(server, silence_s=0.2, timeout_s=LONG_S)
+        with pytest.raises(ModelUnavailableError) as error:
+            await streamed(made, text_request())
+    assert "DISCO_RAG_LLM__SILENCE_S" in error.value.hint
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize("is_streamed", [False, True])
+async def test_a_reply_is_read_up_to_its_limit_only(is_streamed: bool) -> None:
+    body = '{"choices": [{"message": {"content": "' + "x" * 3_000_000
+    with ScriptedServer(lambda _: Scripted(raw=body, headers={"Content-Type": "application/json"})) as server:
+        made = gateway(server, reply_mb=1, retries=0)
+        with pytest.raises(ModelRejectedError, match="more than 1 MB") as error:
+            await (streamed(made, text_request()) if is_streamed else made.complete(text_request()))
+    assert "DISCO_RAG_LLM__REPLY_MB" in error.value.hint
