@@ -26,8 +26,8 @@ from discorag.schema.document import Document, Markup
 from discorag.schema.errors import InputError, MissingPathError, UnknownFormatError
 from discorag.schema.metadata import Scalar, Value, as_words, typed
 
-CONVERTER_VERSION = "8"
-_TEXT_VERSION = "3"
+CONVERTER_VERSION = "9"
+_TEXT_VERSION = "4"
 _PLAIN, _MARKDOWN = (".txt", ".text"), (".md", ".markdown")
 _TEXTS: dict[str, Markup] = {**dict.fromkeys(_PLAIN, Markup.NONE), **dict.fromkeys(_MARKDOWN, Markup.INLINE)}
 SUFFIXES = (*_TEXTS, *LIBRARIES)
