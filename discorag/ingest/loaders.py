@@ -26,8 +26,8 @@ from discorag.schema.document import Document, Markup
 from discorag.schema.errors import InputError, MissingPathError, UnknownFormatError
 from discorag.schema.metadata import Scalar, Value, as_words, typed
 
-CONVERTER_VERSION = "8"
-_TEXT_VERSION = "3"
+CONVERTER_VERSION = "9"
+_TEXT_VERSION = "4"
 _PLAIN, _MARKDOWN = (".txt", ".text"), (".md", ".markdown")
 _TEXTS: dict[str, Markup] = {**dict.fromkeys(_PLAIN, Markup.NONE), **dict.fromkeys(_MARKDOWN, Markup.INLINE)}
 SUFFIXES = (*_TEXTS, *LIBRARIES)
@@ -142,10 +142,10 @@ def document_of(path: Path, data: bytes, file: Converted) -> Document:
     if not file.text.strip():
         raise InputError(f"{path} holds no text.", hint="Remove the file or fill it.")
     markup = _TEXTS.get(path.suffix.lower(), Markup.BLOCKS)
-    heading = title_of(file.text) if markup is not Markup.NONE else ""
+    title = file.title or (title_of(file.text) if markup is not Markup.NONE else "")
     return Document(
         uri=path.as_posix(),
-        title=file.title or heading or printable(path.stem),
+        title=title or printable(path.stem),
         text=file.text,
         markup=markup,
         metadata=dict(file.metadata),

@@ -19,6 +19,7 @@ Scalar: TypeAlias = StrictBool | StrictInt | StrictFloat | StrictStr
 Value: TypeAlias = Scalar | list[Scalar]
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?")
 _DATE = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d.*)?")
+_MAX_FILTERS = 100_000  # characters of all keys and values in JSON
 _BOUNDS = {"gt": operator.gt, "gte": operator.ge, "lt": operator.lt, "lte": operator.le}
 _ALLOWED = (
     "Allowed are a text, number, date, true or false, a list of these, any of which may match, or a range of numbers "
@@ -187,6 +188,10 @@ def _parse_moment(text: str) -> datetime | None:
 
 def _check_filters(given: object) -> object:
     read_filters(given)
+    if (size := len(json.dumps(given, default=str))) > _MAX_FILTERS:
+        raise InputError(
+            f"Filters have {size:,} characters; the limit is {_MAX_FILTERS:,}.", hint="Give fewer values, or a range."
+        )
     return given
 
 
@@ -204,4 +209,4 @@ GivenFilters = Annotated[
         }
     ),
 ]
-"""Filters as callers give them, checked; `read_filters` reads them."""
+"""Filters as callers give them, checked, of limited size; `read_filters` reads them."""

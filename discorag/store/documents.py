@@ -74,7 +74,7 @@ class Documents:
         check_vectors(vectors, len(chunks), self.database.identity.dimension, document.uri)
         terms = [sparse("\n".join(filter(None, (c.title, *c.headings, c.columns, c.text)))) for c in chunks]
         content = {
-            "text": pack_text(document.model_dump_json()),
+            "text": pack_text(document.model_dump_json(exclude={"lines"})),  # its chunks have them
             "places": pack_text(json.dumps([(c.id, c.span.start, c.span.end) for c in chunks])),
             "vectors": pack_vectors(unit(vectors)),
             "terms": pack_terms(terms),
@@ -174,12 +174,16 @@ class Documents:
         return next(iter(self.manifests(scope, [doc_id])), None)
 
     def document(self, scope: Scope, doc_id: str) -> Document:
-        """The canonical document. Raises `NotFoundError`."""
+        """The canonical document, with the lines that its chunks are on. Raises `NotFoundError`."""
         with self.database.read() as db:
             found = db.scalar(select(K.c.text).join(D).where(is_in(scope), D.c.doc_id == doc_id))
         if found is None:
             raise no_document(scope, doc_id)
-        return Document.model_validate_json(unpack_text(found))
+        document = Document.model_validate_json(unpack_text(found))
+        if not document.pages:
+            return document
+        lines = {line for chunk in self.chunks_of(scope, doc_id) for line in chunk.lines}
+        return document.model_copy(update={"lines": tuple(sorted(lines))})
 
     def chunks_of(self, scope: Scope, doc_id: str) -> list[Chunk]:
         """The chunks of a document in order, without their units' vectors. Raises `NotFoundError`."""

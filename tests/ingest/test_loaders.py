@@ -241,7 +241,7 @@ def test_an_empty_file_of_any_format_is_refused(tmp_path: Path, suffix: str) -> 
 
 
 def test_a_converter_s_version_names_the_libraries_of_that_format_only() -> None:
-    assert converter_version(".md") == converter_version(".txt") == "3"
+    assert converter_version(".md") == converter_version(".txt") == "4"
     assert "pdfium" in converter_version(".PDF")
     assert "mammoth" in converter_version(".docx")
     assert converter_version(".csv") != converter_version(".txt")

@@ -70,7 +70,7 @@ async def test_a_file_is_converted_as_in_this_process_by_a_child_that_is_used_ag
     before = children(os.getpid())
     made = [await reader.convert(PAGE, HTML) for _ in range(5)]
     assert {(one.text, one.title) for one in made} == {("# Tides\n\nThey rise twice a day.", "Tides")}
-    found = await reader.convert("Où;prix\nNîmes;1\n".encode("cp1252"), Path("a.csv"))
+    found = await reader.convert("Où;prix\nNîmes;1\nArles;2\n".encode("cp1252"), Path("a.csv"))
     assert (found.text.splitlines()[2], found.metadata) == ("| Nîmes | 1 |", {"encoding": "windows-1252"})
     assert len(children(os.getpid()) - before) == 1
 

@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pydantic import TypeAdapter
 
 from discorag.ingest.loaders import load
 from discorag.ingest.texts import GivenText
 from discorag.schema.errors import InputError
-from discorag.schema.metadata import Value, accepts, as_words, checked_value, read_filters
+from discorag.schema.metadata import GivenFilters, Value, accepts, as_words, checked_value, read_filters
 from discorag.store.records import SearchQuery
 from interfaces.cli.filters import parse_filters
 from interfaces.facade import DiscoRAG
@@ -197,3 +198,11 @@ def test_the_command_line_writes_values_and_bounds() -> None:
     for wrong in (["kind"], ["=x"], ["year=1", "year>2"]):
         with pytest.raises(InputError, match="--filter"):
             parse_filters(wrong)
+
+
+@pytest.mark.parametrize("filters", [{"k" * 100_001: 1}, {"key": ["v" * 50_001, "w" * 50_001]}, {"key": [1] * 50_000}])
+def test_filters_of_a_caller_have_a_limit_of_size(filters: dict[str, Any]) -> None:
+    """Long keys, long values and many values."""
+    with pytest.raises(InputError, match=r"characters; the limit is 100,000\."):
+        TypeAdapter(GivenFilters).validate_python(filters)
+    assert TypeAdapter(GivenFilters).validate_python({"key": ["v" * 50_001]})

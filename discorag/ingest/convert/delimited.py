@@ -5,27 +5,30 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
-from itertools import chain, groupby, islice, takewhile
+from itertools import groupby, islice, takewhile
 from pathlib import Path
 
 from discorag.ingest.convert.converted import Converted, literal
 from discorag.ingest.convert.encoding import decode_text
-from discorag.ingest.convert.tables import Cell, Table, is_data, table_markdown
+from discorag.ingest.convert.sheet import Row, sheet_blocks
+from discorag.ingest.convert.tables import Cell, names_columns
 from discorag.schema.errors import DecodingError
 
 _DELIMITERS = (",", ";", "\t", "|")
 _SAMPLE = 100  # rows that are looked at to find the delimiter
 _PREAMBLE = 20  # rows above a table at most, the last of them empty, if some hold more than one cell
+_FIRST = 20  # rows of a table that tell whether others below an empty row belong to it
 _SEPARATOR = re.compile(r"sep=(.)\r?\n", re.IGNORECASE)  # Excel's first line
 
 
 def from_delimited(data: bytes, path: Path) -> Converted:
-    """The table as a pipe table, below the lines that stand above it. Empty rows are left out.
+    """The tables as pipe tables, below the lines that stand above them. Empty rows are left out.
 
-    The first row names the columns, unless it is plainly like the others. Above the table may be comments (``#``),
-    titles of one cell, and lines with fewer cells than the table that an empty row closes. Below an empty row may be
-    another table. The delimiter of ``.tsv`` is the tab; else what Excel's ``sep=`` says, or the one of comma,
-    semicolon, tab and bar by which most of the first rows have equally many cells.
+    The first row names the columns if it is certainly of another kind than the others (`names_columns`). Above the
+    table may be comments (``#``), titles of one cell, and lines with fewer cells than the table that an empty row
+    closes. Below an empty row or beside an empty column may be another table. The delimiter of ``.tsv`` is the tab;
+    else what Excel's ``sep=`` says, or the one of comma, semicolon, tab and bar by which most of the first rows have
+    equally many cells.
 
     Raises:
         DecodingError: It is not text, quotation marks are not closed or stand before other text, or a cell is longer
@@ -42,47 +45,55 @@ def from_delimited(data: bytes, path: Path) -> Converted:
     rows = [[cell.strip() for cell in row] for row in _rows(text[first:], delimiter, path, skipped)]
     above = _above(rows)
     lines = [*(line.lstrip("# \t") for line in comments), *(" ".join(filter(None, row)) for row in rows[:above])]
-    blocks = [*map(literal, lines), *chain.from_iterable(map(_blocks, _tables(rows[above:])))]
-    return Converted("\n\n".join(filter(None, blocks)), title=path.stem, metadata=file.metadata)
+    unread = Counter[str]()
+    blocks = [*map(literal, lines), *sheet_blocks([list(map(Cell, row)) for row in rows[above:]], _tables, unread)]
+    return Converted("\n\n".join(filter(None, blocks)), title=path.stem, metadata=file.metadata, unread=unread)
 
 
-def _tables(rows: Sequence[list[str]]) -> list[list[list[str]]]:
+def _tables(rows: Sequence[Row]) -> list[list[Row]]:
     """The tables among rows, each with its titles, without empty rows.
 
-    A new one names its columns below an empty row, with figures below the names. Titles of one cell stand above them,
-    or the columns are not as many as before. A table with the same names goes on.
+    A table goes on below an empty row with the same names, or with figures in all columns of figures.
     """
-    found: list[list[list[str]]] = []
-    names, before = list[str](), 0
-    for part in (list(group) for is_filled, group in groupby(rows, any) if is_filled):
-        below = part[_titles(part) :]
-        width = max((sum(map(bool, row)) for row in below), default=0)
-        is_other = names not in below[:1] and (len(below) < len(part) or width != before)
-        if not found or (is_other and _names_figures(below)):
-            found.append(part)
-            names, before = next(iter(below), list[str]()), width
-        else:
+    found: list[list[Row]] = []
+    for part in (list(group) for is_filled, group in groupby(rows, _is_filled) if is_filled):
+        below = _texts(part[_titles(_texts(part)) :])
+        if found and below and _goes_on(_texts(found[-1][:_FIRST]), below):
             found[-1] += part
+        else:
+            found.append(part)
     return found
 
 
-def _names_figures(rows: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row holds names, and the second figures."""
-    return len(rows) > 1 and not is_data(rows) and is_data(rows[1:])
+def _goes_on(texts: list[list[str]], rows: list[list[str]]) -> bool:
+    """Whether rows below an empty one belong to the table above it."""
+    table, row = texts[_titles(texts) :], rows[0]
+    if len(table) < 2:
+        return names_columns([*table, *rows]) if table else False
+    if not names_columns(table):
+        return False
+    below = [[line[i] for line in table[1:] if i < len(line) and line[i]] for i in range(len(row))]
+    figures = [bool(values) and all(map(_has_digit, values)) for values in below]
+    fits = all(_has_digit(text) == is_figure for text, is_figure in zip(row, figures, strict=True) if text)
+    within = all(values or not text for text, values in zip(row, below, strict=True))
+    return row == table[0] or (within and fits and any(map(_has_digit, row)))
+
+
+def _has_digit(text: str) -> bool:
+    return any(map(str.isdigit, text))
+
+
+def _is_filled(row: Row) -> bool:
+    return any(cell.text for cell in row)
+
+
+def _texts(rows: Iterable[Row]) -> list[list[str]]:
+    return [[cell.text for cell in row] for row in rows]
 
 
 def _titles(rows: Iterable[Sequence[str]]) -> int:
     """How many rows of one cell stand above the others."""
     return sum(1 for _ in takewhile(lambda row: sum(map(bool, row)) < 2, rows))
-
-
-def _blocks(rows: Sequence[Sequence[str]]) -> list[str]:
-    """The titles of a table, and the table, as Markdown."""
-    titles = _titles(rows)
-    table = rows[titles:] or rows
-    names = int(not is_data(table))
-    above = [literal(" ".join(filter(None, row))) for row in rows[: len(rows) - len(table)]]
-    return [*above, table_markdown(Table([[Cell(text) for text in row] for row in table], names))]
 
 
 def _comments(text: str, delimiter: str) -> list[str]:
@@ -103,7 +114,7 @@ def _above(rows: Sequence[Sequence[str]]) -> int:
     titles = above = _titles(rows)
     for i in range(above, min(_PREAMBLE, len(rows) - 1)):
         most = max(filled[:i], default=0)
-        if not filled[i] and filled[i + 1] > most and not (most > 2 and _names_figures(rows[titles:i])):
+        if not filled[i] and filled[i + 1] > most and not (most > 2 and names_columns(rows[titles:i])):
             above = i + 1
     return above if above < len(rows) else 0
 

@@ -24,7 +24,7 @@ from discorag.ingest.convert.encoding import ENCODING, guess_encoding
 from discorag.ingest.convert.marks import STRUCK, write_marks
 from discorag.ingest.convert.notes import write_notes, write_references
 from discorag.ingest.convert.numbers import LABEL, number_items, take_labels
-from discorag.ingest.convert.tables import Cell, Table, table_markdown
+from discorag.ingest.convert.tables import UNCLEAR, Cell, Table, table_markdown
 from discorag.ingest.convert.unread import in_page
 from discorag.schema.errors import DecodingError
 
@@ -165,6 +165,7 @@ _SPANS = ("rowspan", "colspan")
 _MAX_COLSPAN = 50
 _GRID, _SHORT = 3, 40  # rows and columns, at least, and characters of a cell, at most, of data that hold tables
 _TEXT = "data-text"  # attribute in which the text of a cell waits for its table
+_UNCLEAR = "data-unclear"  # attribute of a table whose first row may be its header
 
 
 def from_html(data: bytes, path: Path, *, read_linked: Callable[[str], str] = lambda _: "") -> Converted:
@@ -270,9 +271,10 @@ def _converted(soup: BeautifulSoup, path: Path, title: str) -> Converted:
             _itemise(terms)
         _escape(soup)
         text = _converter().convert_soup(soup)
+        unread[UNCLEAR] = sum(int(str(table.get(_UNCLEAR, "0"))) for table in soup("table"))
     except RecursionError as error:
         raise DecodingError(f"{path} is nested too deeply.", hint="Save it in a simpler form.") from error
-    return Converted(text.replace("\xa0", " ").strip(), title=title, unread=unread)
+    return Converted(text.replace("\xa0", " ").strip(), title=title, unread=+unread)
 
 
 def _remove(tag: Tag) -> bool:
@@ -424,7 +426,12 @@ def _converter() -> MarkdownConverter:
             return text
 
         def convert_table(self, el: Tag, text: str, parent_tags: set[str]) -> str:
-            return "" if "table" in parent_tags else f"\n\n{table_markdown(_table(el))}\n\n"
+            if "table" in parent_tags:
+                return ""
+            unread = Counter[str]()
+            made = table_markdown(_table(el), unread)
+            el[_UNCLEAR] = str(unread[UNCLEAR])
+            return f"\n\n{made}\n\n"
 
         def convert_pre(self, el: Tag, text: str, parent_tags: set[str]) -> str:
             if not text.strip():

@@ -1,7 +1,7 @@
 """The pages of a PDF as one text: without running lines, tables and sentences joined where they go on."""
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
@@ -32,12 +32,15 @@ _SAME_EDGE = 2.0  # points
 
 @dataclass(frozen=True)
 class Joined:
-    """A document's text, where each page starts in it, its lines, and how many numbered running lines were left out."""
+    """A document's text, where each page starts in it, its lines, and how many of each kind of thing it does not hold.
+
+    These are numbered running lines and headers of tables.
+    """
 
     text: str
     starts: tuple[int, ...]
     lines: tuple[PageLine, ...]
-    numbered: int
+    unread: Counter[str]
 
 
 class _Placed(NamedTuple):
@@ -54,7 +57,8 @@ def join_pages(pages: Sequence[Sequence[Part]]) -> Joined:
     that continues on the next page is not broken by a blank line. A table that continues there is one table.
     """
     kept, numbered = _without_running_lines(pages)
-    placed = _with_joined_tables(kept)
+    unread = Counter({"numbered running line": numbered})
+    placed = _with_joined_tables(kept, unread)
     texts = ["\n\n".join(part.text for part in page) for page in placed]
     places = [place for page in placed for part in page for place in part.places]
     unsplit = [_SPLIT.sub(" ", text).lower() for text in texts]
@@ -65,7 +69,7 @@ def join_pages(pages: Sequence[Sequence[Part]]) -> Joined:
         whole = _SPLIT.sub(lambda m: _whole(m[1] or "", m[2], m[3], compounds, words), text)
         marked += _between(without_marks(marked[-2:]), whole) + whole
     text, lines = _located(marked, places)
-    return Joined(text, _starts(text, lines, len(pages)), tuple(lines), numbered)
+    return Joined(text, _starts(text, lines, len(pages)), tuple(lines), unread)
 
 
 def _without_running_lines(pages: Sequence[Sequence[Part]]) -> tuple[list[list[Part]], int]:
@@ -113,7 +117,7 @@ def _keys(part: Part, page: int, usual: float, *, of_two: bool) -> Iterator[str]
 
     In a file of two pages it also has its place in common. ``usual`` is the height of the text.
     """
-    text = without_marks(part.text if isinstance(part, Paragraph) else _markdown(part.rows))
+    text = without_marks(part.text if isinstance(part, Paragraph) else table_markdown(Table(part.rows), Counter()))
     is_large = isinstance(part, Paragraph) and part.height > _LARGE * usual
     if len(text) > _MAX_RUNNING or (of_two and is_large):
         return
@@ -136,7 +140,7 @@ def _repeats(pages: list[int], least: int) -> Iterator[int]:
             start = end
 
 
-def _with_joined_tables(pages: Sequence[Sequence[Part]]) -> list[list[_Placed]]:
+def _with_joined_tables(pages: Sequence[Sequence[Part]], unread: Counter[str]) -> list[list[_Placed]]:
     """The parts as text. A table at the end of a page goes on with one of the same columns that begins the next."""
     joined: list[tuple[int, Part, list[tuple[int, Box]]]] = []  # each part, where it begins, and its boxes
     for number, page in enumerate(pages):
@@ -154,7 +158,7 @@ def _with_joined_tables(pages: Sequence[Sequence[Part]]) -> list[list[_Placed]]:
         if isinstance(part, Paragraph):
             made[start].append(_Placed(part.text, places))
         elif part.plain is None:
-            made[start].append(_placed_table(part.rows, places))
+            made[start].append(_placed_table(part.rows, places, unread))
         else:
             made[start] += [_Placed(one.text, [(start, box) for box in one.boxes]) for one in part.plain]
     return made
@@ -206,16 +210,12 @@ def _has_digit(text: str) -> bool:
     return any(map(str.isdigit, text))
 
 
-def _markdown(rows: list[list[Cell]]) -> str:
-    return table_markdown(Table(rows))
-
-
-def _placed_table(rows: list[list[Cell]], places: list[tuple[int, Box]]) -> _Placed:
+def _placed_table(rows: list[list[Cell]], places: list[tuple[int, Box]], unread: Counter[str]) -> _Placed:
     """A table as Markdown, with a `MARK` where a line is that of a row."""
     lines, found = list[str](), list[tuple[int, Box]]()
     at = 0
     texts = [[cell(one.text) for one in row if one.text] for row in rows]
-    for line in _markdown(rows).split("\n"):
+    for line in table_markdown(Table(rows), unread).split("\n"):
         least = min(2, sum(bool(text.strip()) for text in line.split("|")))  # a row of one cell may only name a group
         row = next((i for i in range(at, len(rows)) if len(texts[i]) >= least and all(map(line.count, texts[i]))), None)
         if lines and (row is None or line.startswith("| ---")):

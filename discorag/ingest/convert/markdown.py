@@ -1,6 +1,7 @@
 """Tables of Markdown files whose rows do not say by themselves what they mean, written as converters write them."""
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -66,4 +67,4 @@ def _pipe_table(rows: Sequence[Sequence[str]], written: list[str]) -> list[str]:
     """The lines of a pipe table: those it has, or others if they say more."""
     cells = [[Cell(text, is_bold=bool(_BOLD.fullmatch(text))) for text in row] for row in rows]
     table = Table(cells, header_rows=1) if any(rows[0]) else Table(cells[1:])
-    return written if reads_as(table, rows) else table_markdown(table).split("\n")
+    return written if reads_as(table, rows) else table_markdown(table, Counter()).split("\n")

@@ -72,8 +72,8 @@ def from_pdf(data: bytes, path: Path) -> Converted:
             f"{path} has {amount(len(read.pages), 'pages')} without text.",
             hint="If it is a scan, run OCR over it first (ocrmypdf).",
         )
-    read.unread["numbered running line"] += made.numbered
-    return Converted(text=made.text, title=read.title, pages=made.starts, lines=made.lines, unread=+read.unread)
+    unread = read.unread + made.unread
+    return Converted(text=made.text, title=read.title, pages=made.starts, lines=made.lines, unread=unread)
 
 
 def _read(data: bytes) -> _Read:

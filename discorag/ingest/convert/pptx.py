@@ -33,12 +33,12 @@ def from_pptx(parts: Mapping[str, bytes], _: Path) -> Converted:
     shown = [tree for tree in trees.values() if tree.get("show", "") not in _NO]
     unread = sum(map(write_slide, shown), Counter[str]())
     deck = Presentation(pack({**parts, **{name: tostring(tree) for name, tree in trees.items()}}))
-    slides = ["" if slide.element.get("show") in _NO else _slide(slide.shapes) for slide in deck.slides]
+    slides = ["" if slide.element.get("show") in _NO else _slide(slide.shapes, unread) for slide in deck.slides]
     text, starts = join_sections(slides)
     return Converted(text, title=stated_title(deck.core_properties.title), pages=starts, unread=unread)
 
 
-def _slide(shapes: Any) -> str:
+def _slide(shapes: Any, unread: Counter[str]) -> str:
     from pptx.enum.shapes import PP_PLACEHOLDER
 
     title, heading = shapes.title, ""
@@ -50,7 +50,7 @@ def _slide(shapes: Any) -> str:
     ):
         heading = f"{'#' if title.placeholder_format.type == PP_PLACEHOLDER.CENTER_TITLE else '##'} {name}"
     others = (shape for shape in _visible(shapes) if title is None or shape.shape_id != title.shape_id)
-    return "\n\n".join(filter(None, [heading, *map(_text, others)]))
+    return "\n\n".join(filter(None, [heading, *(_text(shape, unread) for shape in others)]))
 
 
 def _visible(shapes: Iterable[Any]) -> Iterator[Any]:
@@ -80,10 +80,10 @@ def _is_hidden(shape: Any) -> bool:
     return shape.element.xpath("string((.//p:cNvPr)[1]/@hidden)") in _YES
 
 
-def _text(shape: Any) -> str:
+def _text(shape: Any, unread: Counter[str]) -> str:
     """A table, the items of a slide's body, or the paragraphs of a text box; empty for all else."""
     if getattr(shape, "has_table", False):
-        return table_markdown(_table(shape.table))
+        return table_markdown(_table(shape.table), unread)
     if not shape.has_text_frame:
         return ""
     paragraphs = [(p.level, " ".join(p.text.split())) for p in shape.text_frame.paragraphs]

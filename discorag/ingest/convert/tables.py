@@ -1,6 +1,7 @@
 """The model of a table that every converter fills, and how it is written as Markdown."""
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, pairwise, takewhile
@@ -12,6 +13,7 @@ _FIGURE = re.compile(r"[^\w\s]*+\d[\d\s.,:/%°'’+\u2212-]*+[^\w\s]*+")
 _DATE = re.compile(r"(?:19|20)\d\d(?:[-/.]\d\d?){0,2}")
 _AMOUNT = re.compile(r"\d[\d.,]*")
 _LABEL_ENDS = (":", "：")  # "Name:" has its value next to it, and names no column
+_SERIES, _CLASSES = 2, 3  # figures of one form, and texts that recur, at least, that tell what stands above them
 _SAMPLE = 50  # rows below the first that are compared with it
 _MANY, _LONG, _MAX_KEYS = 8, 320, 3  # columns, and characters of a row, from which on a table is cut; its first columns
 _SPREAD, _SMALL = 50, 10_000  # places that spans may fill, for each cell and in any table
@@ -44,20 +46,24 @@ class Table:
     Args:
         rows: The cells that begin in each row, from the left; a place that a span covers has none.
         header_rows: How many rows at the top name the columns; None if the cells have to tell.
+        group: What all its rows belong to: the title of one of several tables side by side.
     """
 
     rows: Sequence[Sequence[Cell]]
     header_rows: int | None = None
+    group: str = ""
 
 
+UNCLEAR = "table header"
+"""The kind of what is not read of a table whose first row may name its columns, or be a row."""
 _EMPTY = Cell("")
 _Row = list[Cell]
 _Block = str | list[list[str]]
 """A paragraph, or the header row and the rows of a table."""
 
 
-def table_markdown(table: Table) -> str:
-    """A table as Markdown; empty if all of its cells are.
+def table_markdown(table: Table, unread: Counter[str]) -> str:
+    """A table as Markdown; empty if all of its cells are. Adds to ``unread`` if nothing says what its first row is.
 
     A cell that spans rows or columns is repeated at each place, and several header rows become one ("Income / 2024").
     A row that is one cell stands above the table as a paragraph if nothing is above it, and below if nothing is below.
@@ -66,12 +72,12 @@ def table_markdown(table: Table) -> str:
     empty header row. Tables in cells stand below, with the row and the column of the cell in front of each of their
     rows. A wide table with long rows becomes several, each with the columns at the left that name its rows.
     """
-    return "\n\n".join(chain.from_iterable(map(_cut, _blocks(table, ""))))
+    return "\n\n".join(chain.from_iterable(map(_cut, _blocks(table, table.group, unread))))
 
 
 def reads_as(table: Table, rows: Sequence[Sequence[str]]) -> bool:
     """Whether a table is these rows, of which the first is its header, and no more."""
-    return list(filter(None, _blocks(table, ""))) == [[[*row] for row in rows]]
+    return list(filter(None, _blocks(table, "", Counter()))) == [[[*row] for row in rows]]
 
 
 def is_data(rows: Sequence[Sequence[str]]) -> bool:
@@ -96,19 +102,22 @@ def _shape(text: str) -> str:
     return "date" if _DATE.fullmatch(text) else _AMOUNT.sub("0", text)
 
 
-def _blocks(table: Table, group: str) -> Iterator[_Block]:
+def _blocks(table: Table, group: str, unread: Counter[str]) -> Iterator[_Block]:
     """The paragraphs and pipe tables of a table whose rows all belong to a group."""
     grid = grid_of(table.rows)
     width = max(map(len, grid), default=0)
     title = list(takewhile(lambda row: _is_one(row, width), grid[:-1]))
     rows = grid[len(title) :]
     heads = _header_rows(rows, width) if table.header_rows is None else max(0, table.header_rows - len(title))
+    if heads is None:
+        unread[UNCLEAR] += 1
+        heads = 0
     if heads == 1 and (upper := _spread(rows)):
         rows, heads = [upper, *rows[1:]], 2
     body = rows[heads:]
     notes = list(takewhile(lambda row: _is_one(row, width) and not _names_group(row), reversed(body[1:])))[::-1]
     yield from (literal(" ".join(row[0].text.split())) for row in title)
-    yield from _sections(rows[:heads], body[: len(body) - len(notes)], width, group)
+    yield from _sections(rows[:heads], body[: len(body) - len(notes)], width, group, unread)
     yield from (literal(" ".join(row[0].text.split())) for row in notes)
 
 
@@ -137,8 +146,12 @@ def _is_one(row: _Row, width: int) -> bool:
     return len(row) == width > 1 and row[0].columns >= width
 
 
-def _header_rows(rows: list[_Row], width: int) -> int:
-    """How many of the rows name the columns: those of header cells; else the first if it is bold, or may be one."""
+def _header_rows(rows: list[_Row], width: int) -> int | None:
+    """How many rows name the columns; None if nothing tells.
+
+    They are rows of header cells, else the first if it is bold, or of another kind than those below it, or names that
+    a second row divides.
+    """
     named = sum(1 for _ in takewhile(lambda row: _is_header(row) and not _is_one(row, width), rows))
     if 0 < named < len(rows):
         return named
@@ -150,13 +163,45 @@ def _header_rows(rows: list[_Row], width: int) -> int:
         return _with_rows_below(rows, width)
     labelled = not named and all(row[0].is_header or row[0].is_bold for row in rows if row)
     grouped = all(one.columns == 1 for one in rows[0]) and any(one.rows > 1 for one in rows[0])
-    return _with_rows_below(rows, width) if not labelled and not grouped and (width > 2 or _is_series(texts)) else 0
+    if labelled or grouped:
+        return 0
+    return _with_rows_below(rows, width) if names_columns(texts) or _spread(rows) else None
 
 
-def _is_series(texts: list[list[str]]) -> bool:
-    """Whether the second column holds figures of one shape below its first cell, so that this can be its name."""
-    shapes = {_shape(row[1]) for row in texts[1:] if len(row) > 1}
-    return len(shapes) == 1 and any(map(str.isdigit, "".join(row[1] for row in texts[1:] if len(row) > 1)))
+def names_columns(texts: Sequence[Sequence[str]]) -> bool:
+    """Whether the first row is certainly of another kind than the rows below it.
+
+    It has words over figures, or nothing over the names of the rows, or in two columns words that none of the rows has,
+    over words that all recur. Of two columns the second tells only if several figures of one form stand in it: "Name,
+    Ash" over "Seats, 12" names nothing.
+    """
+    columns = [[row[i] for row in texts[: 1 + _SAMPLE] if i < len(row)] for i in range(len(texts[0]))]
+    if not columns:
+        return False
+    first, *below = columns[0]
+    if not first and all(below) and all(map(any, columns)):
+        return True
+    if len(columns) == 2:
+        values = list(filter(None, columns[1][1:]))
+        is_series = len(values) >= _SERIES and len(set(map(_shape, values))) == 1
+        return _is_over_figures(columns[0]) or (is_series and _is_over_figures(columns[1]))
+    return any(map(_is_over_figures, columns)) or sum(map(_is_over_classes, columns)) > 1
+
+
+def _is_over_figures(column: Sequence[str]) -> bool:
+    """Whether most cells below the first hold figures, and the first holds words, or a year over other figures."""
+    name, *below = column
+    values = list(filter(None, below))
+    if not any(map(str.isdigit, name)):
+        return bool(name) and 2 * sum(any(map(str.isdigit, value)) for value in values) > len(values)
+    return 2 * sum(_FIGURE.fullmatch(v) is not None and _shape(v) != _shape(name) for v in values) > len(values)
+
+
+def _is_over_classes(column: Sequence[str]) -> bool:
+    """Whether each text below the first stands in several cells, and the first is none of these texts."""
+    name, *below = column
+    counts = Counter(below)
+    return len(below) >= _CLASSES and bool(name) and name not in counts and min(counts.values()) > 1
 
 
 def _with_rows_below(rows: list[_Row], width: int) -> int:
@@ -213,7 +258,7 @@ def _names(heads: list[_Row]) -> list[str]:
     return [_joined(row[i].text for row in heads if i < len(row)) for i in range(width)]
 
 
-def _sections(heads: list[_Row], body: list[_Row], width: int, outer: str) -> Iterator[_Block]:
+def _sections(heads: list[_Row], body: list[_Row], width: int, outer: str, unread: Counter[str]) -> Iterator[_Block]:
     """The tables that rows which name the columns again make of one."""
     names, rows = _names(heads), list[tuple[str, _Row]]()  # each with its group
     again = _named_again(body, heads, width)
@@ -224,14 +269,14 @@ def _sections(heads: list[_Row], body: list[_Row], width: int, outer: str) -> It
         if i in labels:
             group = _joined([outer, row[0].text])
         elif again[i]:
-            yield from _section(names, rows, width)
+            yield from _section(names, rows, width, unread)
             names, rows = _names(body[i : i + again[i]]), []
             group = group if i - 1 in labels else outer
             i += again[i] - 1
         elif any(one.text.strip() or one.tables for one in row):
             rows.append((group, row[:1] if _is_one(row, width) else row))
         i += 1
-    yield from _section(names, rows, width)
+    yield from _section(names, rows, width, unread)
 
 
 def _named_again(body: list[_Row], heads: list[_Row], width: int) -> list[int]:
@@ -283,7 +328,7 @@ def _texts(rows: Iterable[_Row]) -> list[list[str]]:
     return [[one.text.strip() for one in row] for row in rows]
 
 
-def _section(names: list[str], rows: list[tuple[str, _Row]], width: int) -> Iterator[_Block]:
+def _section(names: list[str], rows: list[tuple[str, _Row]], width: int, unread: Counter[str]) -> Iterator[_Block]:
     is_grouped = any(group for group, _ in rows)
     texts = _filled_down([[one.text for one in row] for _, row in rows])
     lines = [[group, *line] if is_grouped else line for (group, _), line in zip(rows, texts, strict=True)]
@@ -294,7 +339,7 @@ def _section(names: list[str], rows: list[tuple[str, _Row]], width: int) -> Iter
         for i, one in enumerate(row):
             if one.tables and one not in row[:i]:
                 name = _joined([group, row[0].text if i else "", names[i] if i < len(names) else ""])
-                yield from (block for inner in one.tables for block in _blocks(inner, name))
+                yield from (block for inner in one.tables for block in _blocks(inner, name, unread))
 
 
 def _filled_down(rows: list[list[str]]) -> list[list[str]]:

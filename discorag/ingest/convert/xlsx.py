@@ -4,16 +4,17 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from itertools import groupby, product, takewhile
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby, product
 from pathlib import Path
 from typing import Any
 
 from discorag.ingest.convert.archive import pack
-from discorag.ingest.convert.converted import Converted, join_sections, literal, stated_title
+from discorag.ingest.convert.converted import Converted, join_sections, stated_title
 from discorag.ingest.convert.marks import HIDDEN, STRUCK, Run, join_runs
 from discorag.ingest.convert.number_format import shown
-from discorag.ingest.convert.tables import Cell, Table, table_markdown
+from discorag.ingest.convert.sheet import sheet_blocks
+from discorag.ingest.convert.tables import Cell
 
 LIBRARIES = ("openpyxl",)
 _WHITE = "FFFFFFFF"
@@ -28,9 +29,9 @@ _NOT_COMPUTED = re.compile(
 def from_xlsx(parts: Mapping[str, bytes], path: Path) -> Converted:
     """The values of a workbook as its sheets show them: formulas are not computed.
 
-    Rows between empty rows are a table; lines above and below it are paragraphs. Merged cells span their places. Hidden
-    sheets, rows, columns and values, struck and white ones, charts and comments are left out. Hidden sheets count as
-    pages. A formula whose value the file does not store is not read.
+    Rows between empty rows are a table, or several side by side; lines above and below it are paragraphs. Merged cells
+    span their places. Hidden sheets, rows, columns and values, struck and white ones, charts and comments are left out.
+    Hidden sheets count as pages. A formula whose value the file does not store is not read.
     """
     from openpyxl import load_workbook
 
@@ -39,7 +40,9 @@ def from_xlsx(parts: Mapping[str, bytes], path: Path) -> Converted:
     for sheet in book.worksheets:
         if sheet.sheet_state == "visible":
             unread += _write_marks(sheet, book)
-    text, starts = join_sections([_sheet(sheet) if sheet.sheet_state == "visible" else "" for sheet in book.worksheets])
+    text, starts = join_sections(
+        [_sheet(sheet, unread) if sheet.sheet_state == "visible" else "" for sheet in book.worksheets]
+    )
     title = stated_title(book.properties.title or "") or path.stem
     unread["formula without value"] = sum(
         len(_NOT_COMPUTED.findall(part)) for name, part in parts.items() if _SHEET.fullmatch(name)
@@ -83,7 +86,7 @@ def _level(part: Any) -> int:
     return {"superscript": 1, "subscript": -1}.get(getattr(getattr(part, "font", None), "vertAlign", None) or "", 0)
 
 
-def _sheet(sheet: Any) -> str:
+def _sheet(sheet: Any, unread: Counter[str]) -> str:
     hidden = {
         column
         for dimension in sheet.column_dimensions.values()
@@ -101,9 +104,13 @@ def _sheet(sheet: Any) -> str:
         for row in sheet.iter_rows(max_row=last_row, max_col=last_column)
         if row and not sheet.row_dimensions[row[0].row].hidden
     ]
-    groups = groupby(rows, lambda row: any(cell.text for cell in row))
-    blocks = [block for filled, group in groups if filled for block in _blocks(list(group))]
+    blocks = list(sheet_blocks(rows, _filled_rows, unread))
     return "\n\n".join([f"# {' '.join(sheet.title.split())}", *blocks]) if blocks else ""
+
+
+def _filled_rows(rows: Sequence[Sequence[Cell]]) -> Iterator[list[Sequence[Cell]]]:
+    """The rows between empty ones."""
+    return (list(group) for filled, group in groupby(rows, lambda row: any(cell.text for cell in row)) if filled)
 
 
 def _header_places(sheet: Any) -> Iterator[tuple[int, int]]:
@@ -135,36 +142,3 @@ def _cell(cell: Any, headers: set[tuple[int, int]]) -> Cell:
 def _is_bold(cell: Any) -> bool:
     fonts = cell.parent.parent._fonts  # `cell.font` makes a new object each time
     return bool(cell._style) and bool(fonts[cell._style.fontId].b)
-
-
-def _blocks(rows: list[list[Cell]]) -> Iterator[str]:
-    """Rows without an empty row between them: a table, with paragraphs for rows of one cell above and below it."""
-    above = list(takewhile(_is_alone, rows))
-    below = list(takewhile(_is_alone, reversed(rows[len(above) :])))[::-1]
-    yield from map(_line, above)
-    if table := rows[len(above) : len(rows) - len(below)]:
-        columns = [i for i, column in enumerate(zip(*table, strict=True)) if any(cell.text for cell in column)]
-        yield table_markdown(Table(list(_spanning([[row[i] for i in columns] for row in table]))))
-    yield from map(_line, below)
-
-
-def _is_alone(row: list[Cell]) -> bool:
-    return len({id(cell) for cell in row if cell.text}) == 1
-
-
-def _line(row: list[Cell]) -> str:
-    return literal(" ".join(next(cell.text for cell in row if cell.text).split()))
-
-
-def _spanning(rows: list[list[Cell]]) -> Iterator[list[Cell]]:
-    """The cells that begin in each row, with the rows and columns that each takes."""
-    seen: set[int] = set()
-    for top, row in enumerate(rows):
-        begun: list[Cell] = []
-        for left, cell in enumerate(row):
-            if id(cell) not in seen:
-                seen.add(id(cell))
-                down = sum(1 for _ in takewhile(lambda other, i=left, one=cell: other[i] is one, rows[top:]))
-                right = sum(1 for _ in takewhile(lambda other, one=cell: other is one, row[left:]))
-                begun.append(cell._replace(rows=down, columns=right) if down > 1 or right > 1 else cell)
-        yield begun

@@ -334,3 +334,6 @@ def test_citations_findings_and_hits_have_the_boxes_of_their_lines(pipeline: Pip
     hits = DiscoRetriever(rag=rag, corpus="shop").invoke(question)
     hit = next(hit for hit in hits if hit.page_content.startswith("Goods"))
     assert [(r["page"], r["x0"], r["y0"]) for r in hit.metadata["regions"]] == places
+    stored = rag.backends.store.document(rag.scope(corpus="shop"), hit.metadata["doc_id"])
+    assert stored.lines == read(Path(stored.uri).read_bytes(), tmp_path).lines
+    assert len(stored.lines) == 3

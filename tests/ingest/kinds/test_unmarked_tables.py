@@ -39,6 +39,9 @@ def in_format(text: str, suffix: str, folder: Path) -> Path:
         for cell, value in zip(table._cells, [value for row in rows for value in row], strict=True):
             cell.text = value
         document.save(str(path))
+    elif suffix == ".html":
+        cells = ("".join(f"<td>{value}" for value in row) for row in rows)
+        path.write_text(f"<table>{''.join(f'<tr>{row}' for row in cells)}</table>")
     else:
         path.write_text(as_pipes(text) if suffix == ".md" else text, encoding="utf-8")
     return path
@@ -108,7 +111,7 @@ def test_names_over_several_columns_are_over_each_of_them(
     ("text", "expected"),
     [
         (",Item,,Note\n1,Rope,,new\n2,Sail,,old\n", "1, Item: Rope; Note: new."),
-        ("Team,Coach,,By\nReds,Ida,old,Bo\nBlues,Per,new,Cy\n", "Reds, Coach: Ida; old; By: Bo."),
+        ("Team,Coach,,By\nReds,Ida,old,5\nBlues,Per,new,6\n", "Reds, Coach: Ida; old; By: 5."),
     ],
 )
 def test_a_row_below_a_header_with_empty_places_is_a_row(text: str, expected: str, tmp_path: Path) -> None:
@@ -143,23 +146,106 @@ def test_where_the_columns_are_named_again_a_table_begins(suffix: str, tmp_path:
     ("text", "expected"),
     [
         (
-            "Item,Price,Stock\nRope,4.50,12\n\nStaff\nName,Phone\nRosa,5551\n",
-            ["Rope, Price: 4.50; Stock: 12.", "Rosa, Phone: 5551."],
+            "Item,Price,Stock\nRope,4.50,12\n\nStaff\nName,Phone\nRosa,5551\nLiam,5552\n",
+            ["Rope, Price: 4.50; Stock: 12.", "Rosa, Phone: 5551.", "Liam, Phone: 5552."],
         ),
         (
             "Item,Price,Stock\nRope,4.50,12\n\nCity,Visits,Income,By\nOslo,12,33,Bo\n",
             ["Rope, Price: 4.50; Stock: 12.", "Oslo, Visits: 12; Income: 33; By: Bo."],
         ),
-        ("Item,Price\nRope,4.50\n\nSail,90.10\n", ["Rope, Price: 4.50.", "Sail, Price: 90.10."]),
-        ("Item,By\nRope,Bo\n\nSail,Cy\nOar,Di\n", ["Rope, By: Bo.", "Sail, By: Cy.", "Oar, By: Di."]),
+        (
+            "Item,Price\nRope,4.50\nOar,3.20\n\nSail,90.10\n",
+            ["Rope, Price: 4.50.", "Oar, Price: 3.20.", "Sail, Price: 90.10."],
+        ),
+        (
+            "Item,Price\nRope,4.50\nOar,3.20\n\nCity,Country\nOslo,Norway\n",
+            ["Rope, Price: 4.50.", "Oar, Price: 3.20.", "City: Country.", "Oslo: Norway."],
+        ),
     ],
-    ids=["a title", "other columns", "rows go on", "words go on"],
+    ids=["a title", "other columns", "rows go on", "words"],
 )
 def test_below_an_empty_line_of_delimited_text_may_be_another_table(
     text: str, expected: list[str], tmp_path: Path
 ) -> None:
     """It has its own names, with figures below them."""
     assert rows_of(in_format(text, ".csv", tmp_path)) == expected
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx", ".docx", ".html"])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Name,Ash\nType,tree\nPlace,lawn\n", ["Name: Ash.", "Type: tree.", "Place: lawn."]),
+        ("Name,Ash\nSeats,12\nOpen,daily\n", ["Name: Ash.", "Seats: 12.", "Open: daily."]),
+        ("Name,Keeper,Town\nAsh,Ida,Rome\nElm,Bo,Oslo\n", ["Name: Keeper; Town.", "Ash: Ida; Rome.", "Elm: Bo; Oslo."]),
+        ("Ash,Ida,Rome\nElm,Bo,Rome\n", ["Ash: Ida; Rome.", "Elm: Bo; Rome."]),
+    ],
+    ids=["pairs", "pairs with a figure", "names above", "rows only"],
+)
+def test_a_table_of_words_gets_no_header_that_nothing_marks(
+    text: str, expected: list[str], suffix: str, tmp_path: Path
+) -> None:
+    """Its rows are quoted cell by cell, and the document says that a header may be missing."""
+    path = in_format(text, suffix, tmp_path)
+    assert rows_of(path) == expected
+    assert load(path, max_bytes=10**6).unread == {"table header": 1}
+
+
+@FORMATS
+def test_words_that_recur_below_others_are_under_their_names(suffix: str, tmp_path: Path) -> None:
+    """Two columns of classes, whose first cells are in no class."""
+    text = "Name,Ward,Shift\nIda,East,early\nBo,East,late\nCy,West,early\nDi,West,late\n"
+    assert rows_of(in_format(text, suffix, tmp_path))[3] == "Di, Ward: West; Shift: late."
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            "City,Visits,,Name,Phone\nOslo,12,,Rosa,5551\nBergen,33,,Liam,5552\n,,,Mia,5553\n",
+            [
+                "Oslo, Visits: 12.",
+                "Bergen, Visits: 33.",
+                "Rosa, Phone: 5551.",
+                "Liam, Phone: 5552.",
+                "Mia, Phone: 5553.",
+            ],
+        ),
+        (
+            "Old mill,,,New mill,\nMonth,Sacks,,Month,Sacks\nMay,310,,May,520\nJune,290,,June,610\n",
+            [
+                "Old mill, Month: May; Sacks: 310.",
+                "Old mill, Month: June; Sacks: 290.",
+                "New mill, Month: May; Sacks: 520.",
+                "New mill, Month: June; Sacks: 610.",
+            ],
+        ),
+        (
+            "Month,Sacks,Month,Sacks\nMay,310,July,520\nJune,290,August,610\n",
+            ["May, Sacks: 310.", "June, Sacks: 290.", "July, Sacks: 520.", "August, Sacks: 610."],
+        ),
+        (
+            "City,Visits,,,\nOslo,12,,Staff,\nBergen,33,,Name,Phone\n,,,Rosa,5551\n,,,Liam,5552\n",
+            [
+                "Oslo, Visits: 12.",
+                "Bergen, Visits: 33.",
+                "Staff, Name: Rosa; Phone: 5551.",
+                "Staff, Name: Liam; Phone: 5552.",
+            ],
+        ),
+        (
+            "Item,Price,,2023,2024\nRope,4.50,,5,6\nOar,3.20,,7,8\n",
+            ["Rope, Price: 4.50; 2023: 5; 2024: 6.", "Oar, Price: 3.20; 2023: 7; 2024: 8."],
+        ),
+    ],
+    ids=["an empty column", "titles", "the same names", "one begins below", "one table"],
+)
+def test_tables_side_by_side_are_read_each_with_its_own_names(
+    text: str, expected: list[str], suffix: str, tmp_path: Path
+) -> None:
+    """An empty column alone does not end a table: behind it are rows with labels of their own."""
+    assert rows_of(in_format(text, suffix, tmp_path)) == expected
 
 
 def test_tables_of_html_in_markdown_are_tables(tmp_path: Path) -> None:

@@ -83,6 +83,7 @@ def workbook() -> bytes:
     sheet = made.active
     sheet.append(["Place", "Range"])
     sheet.append(["Fundy", 16])
+    sheet.append(["Minas", 12])
     sheet["B2"].comment = Comment("Spring tide", "Ada")
     sheet.add_image(SheetImage(png()), "D2")
     sheet.add_chart(BarChart(), "D9")
