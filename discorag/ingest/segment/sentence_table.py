@@ -171,7 +171,7 @@ class SentenceTable:
             first = self.sentences[first].lead or 0
         while end < len(self.sentences) and self._is_value_of(chunk, end):
             end += 1
-        return range(first, self._end_of_default(i, end))
+        return range(first, self._end_of_default(i, range(first, end)))
 
     def _entry(self, i: int) -> range:
         """Indices of unit ``i`` and of what is quoted of its entry: the first sentences, or those after it.
@@ -195,10 +195,11 @@ class SentenceTable:
         is_next = unit.lead == first and unit.chunk == opening.chunk and not ITEM.match(unit.text)
         return is_next and opening.kind is unit.kind is UnitKind.ITEM
 
-    def _end_of_default(self, i: int, end: int) -> int:
-        """The end of the sentence on the default of the option that unit ``i`` describes; ``end`` if none follows."""
-        unit, last = self.sentences[i], min(end + _MAX_TO_DEFAULT, len(self.sentences))
-        if unit.kind is not UnitKind.ITEM or not unit.headings or "default" in unit.body.lower():
+    def _end_of_default(self, i: int, quoted: range) -> int:
+        """The end of the sentence on the default of the option that unit ``i`` describes, else of what is quoted."""
+        unit, end = self.sentences[i], quoted.stop
+        last = min(end + _MAX_TO_DEFAULT, len(self.sentences))
+        if unit.kind is not UnitKind.ITEM or not unit.headings or "default" in self.quote(quoted).lower():
             return end
         entry = takewhile(lambda j: _entry_of(self.sentences[j]) == _entry_of(unit), range(end, last))
         return next((j + 1 for j in entry if _DEFAULT.match(self.sentences[j].body)), end)
