@@ -4,7 +4,7 @@ Nothing is changed in a sentence of a source, and no connective is put before it
 """
 
 from discorag.generation.relevance import Floats
-from discorag.generation.selection import Selector, select_sentences
+from discorag.generation.selection import Selector
 from discorag.ingest.segment.layout import NOTE
 from discorag.ingest.segment.sentence_table import Sentence, SentenceTable
 from discorag.schema.answer import Answer, AnswerInputs, EvidenceSpan, Outcome
@@ -23,7 +23,7 @@ async def extract_answer(inputs: AnswerInputs, selector: Selector) -> Outcome[st
     table, relevance = await selector.rank(inputs)
     order = resolve(inputs.plan, table, relevance.logits) if inputs.plan else []
     if not order:
-        selection = select_sentences(inputs, table, relevance, selector.calibration)
+        table, selection = await selector.select(inputs)
         order = [j for i in selection.indices for j in table.group(i)]
     return Outcome(value="\n".join(_sentences(table, with_lead_ins(table, order))))
 

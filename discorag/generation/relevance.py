@@ -39,7 +39,8 @@ _CODE = re.compile(
 class Relevance:
     """How well the sentences of a question's inputs answer its question.
 
-    ``logits`` are the reranker's, shape (sentences,); minus infinity for a sentence that it did not read.
+    ``logits`` are the reranker's, shape (sentences,); minus infinity for a sentence that it did not read. They are
+    scores of BM25 where the reranker cannot read the language.
     """
 
     logits: Floats
@@ -132,11 +133,23 @@ def find_candidates(
     """
     if not units:
         return []
+    by_words = _bm25(inputs, table, units, text)
+    fused = reciprocal_ranks_of(table.vectors[units] @ vector) + reciprocal_ranks_of(by_words)
+    return [units[at] for at in np.argsort(-fused, kind="stable")[:limit]]
+
+
+def rank_by_words(inputs: AnswerInputs, table: SentenceTable) -> Relevance:
+    """All statements by BM25 alone, for a language that the models cannot read."""
+    logits, units = np.full(len(table.sentences), -np.inf), statements_of(table)
+    if units:
+        logits[units] = _bm25(inputs, table, units, inputs.query)
+    return Relevance(logits)
+
+
+def _bm25(inputs: AnswerInputs, table: SentenceTable, units: Sequence[int], text: str) -> Floats:
     each = np.arange(len(units))
     texts = TermCounts.of([in_context(inputs, table.sentences[i]) for i in units])
-    bm25 = texts.bm25(text, Runs(first=each, starts=each, stops=each + 1))
-    fused = reciprocal_ranks_of(table.vectors[units] @ vector) + reciprocal_ranks_of(bm25)
-    return [units[at] for at in np.argsort(-fused, kind="stable")[:limit]]
+    return texts.bm25(text, Runs(first=each, starts=each, stops=each + 1))
 
 
 def in_context(inputs: AnswerInputs, unit: Sentence) -> str:

@@ -1,13 +1,15 @@
 """Content selection without a language model: which sentences an extractive answer consists of, and in which order."""
 
+import asyncio
 import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
 from discorag.generation.calibration import Calibration
-from discorag.generation.relevance import Relevance, rank_sentences
+from discorag.generation.relevance import Relevance, rank_by_words, rank_sentences
 from discorag.ingest.segment.sentence_table import SentenceTable, sentences_of
+from discorag.models.packaged import language_warning
 from discorag.models.protocol import Encoder
 from discorag.models.reranker import Reranker
 from discorag.schema.answer import AnswerInputs
@@ -68,14 +70,25 @@ class Selector:
     calibration: Calibration | None
 
     async def rank(self, inputs: AnswerInputs) -> tuple[SentenceTable, Relevance]:
-        """The sentences of the inputs and how well they answer. Raises `ModelError` if an endpoint fails."""
+        """The sentences of the inputs and how well they answer; by their words if the reranker cannot read them.
+
+        Raises `ModelError` if an endpoint fails.
+        """
         table = await sentences_of(inputs, self.encoder)
+        if not await self._can_read(inputs):
+            return table, await asyncio.to_thread(rank_by_words, inputs, table)
         return table, await rank_sentences(inputs, table, await self.encoder.encode_query(inputs.query), self.reranker)
 
     async def select(self, inputs: AnswerInputs) -> tuple[SentenceTable, Selection]:
         """The sentences of the inputs and those that the answer consists of. Raises `ModelError` as `rank` does."""
         table, relevance = await self.rank(inputs)
-        return table, select_sentences(inputs, table, relevance, self.calibration)
+        calibration = self.calibration if await self._can_read(inputs) else None
+        return table, select_sentences(inputs, table, relevance, calibration)
+
+    async def _can_read(self, inputs: AnswerInputs) -> bool:
+        """Whether the reranker knows the language of the passages, as far as is known."""
+        text = "\n".join(chunk.text for chunk in inputs.chunks)
+        return not await asyncio.to_thread(language_warning, text, [self.reranker.version])
 
 
 def select_sentences(

@@ -107,16 +107,27 @@ def _section(title: str, content: RenderableType, *, is_numbered: bool) -> Rende
 
 
 def ingest_summary(result: IngestResult) -> RenderableType:
-    """Documents by status, why any failed, were skipped or are duplicates, and what could not be read of them."""
+    """Documents by status, why any failed, were skipped or are duplicates, and what could not be read of them.
+
+    A note on several documents, such as that the models do not know their language, stands there once.
+    """
     counts = Counter(o.status for o in result.outcomes)
     chunks = sum(o.chunks for o in result.outcomes)
     line = ", ".join(f"{n} {status}" for status, n in counts.items()) or "nothing to do"
-    noted = [o for o in result.outcomes if o.note]
+    noted: dict[tuple[str, str], list[str]] = {}
+    for outcome in result.outcomes:
+        if outcome.note:
+            noted.setdefault((outcome.status, one_line(outcome.note, 400)), []).append(one_line(outcome.uri, 200))
     return Group(
         Text(f"{line}; {amount(chunks, 'chunks')} stored"),
-        *(Text(f"  {o.status} {name_and_note(one_line(o.uri, 200), one_line(o.note, 400))}") for o in noted),
+        *(Text(f"  {status} {_names_and_note(uris, note)}") for (status, note), uris in noted.items()),
         *([Text(result.unread)] if result.unread else []),
     )
+
+
+def _names_and_note(uris: Sequence[str], note: str) -> str:
+    more = f" and {amount(len(uris) - 1, 'other documents')}" if len(uris) > 1 else ""
+    return name_and_note(f"{uris[0]}{more}", note)
 
 
 def name_and_note(uri: str, note: str) -> str:

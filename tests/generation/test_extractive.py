@@ -1,10 +1,13 @@
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
 
 from discorag.generation.extractive import extract_answer
+from discorag.generation.selection import UNCALIBRATED
 from discorag.ingest.segment.sentence_table import sentences_of
+from discorag.models.packaged import MS_MARCO_MINILM
 from discorag.models.protocol import Encoder
 from discorag.schema.answer import AnswerInputs
 from discorag.schema.discourse import Plan
@@ -150,3 +153,67 @@ async def test_rows_turns_and_items_are_read_with_their_headers_speakers_and_hea
     assert await quoted(log, "Use [1.2].", encoder) == ["weld 3.0.0 (2024-02-01): Drop support for [old](x) rivets"]
     manual = "-u     with -l: sort by access time,\n       the newest first of all\n"
     assert await quoted(manual, "Use [1.2].", encoder) == ["-u: with -l: sort by access time, the newest first of all"]
+
+
+OPTIONS = """\
+OPTIONS
+       -p, --priority priority
+           Specify the priority of the swap device.  priority is a value
+           between -1 and 32767.  Higher numbers indicate higher priority.
+           See swapon(2) for a full description of swap priorities.
+
+       -s, --summary
+           Display swap usage summary by device.  Equivalent to cat
+           /proc/swaps.
+"""
+
+
+@pytest.mark.parametrize(
+    "said", ["Specify the priority of the swap device.", "priority is a value between -1 and 32767."]
+)
+async def test_an_option_comes_with_the_sentence_that_holds_its_value(said: str, encoder: Encoder) -> None:
+    table = await sentences_of(await inputs_from({"swapon": OPTIONS}, "?", encoder), encoder)
+    [i] = [i for i, unit in enumerate(table.sentences) if unit.body == said]
+    assert table.quote(table.passage(i)) == (
+        "Specify the priority of the swap device. priority is a value between -1 and 32767. "
+        "Higher numbers indicate higher priority."
+    )
+
+
+async def test_chinese_is_answered_by_its_words_and_not_by_headings_or_lines_of_navigation(encoder: Encoder) -> None:
+    text = (
+        "维生素D与健康\n\n维生素D可以通过晒太阳获得。人体皮肤在阳光照射下合成维生素D，这是主要来源。\n\n"
+        "二、维生素D缺乏的常见问题及其解决方法\n\n缺乏维生素D会导致佝偻病。成人每天需要600国际单位。\n\n"
+        "维生素D网站 上一页 下一页 返回首页\n"
+    )
+    selector = replace(selector_of(encoder), reranker=Unasked())
+    inputs = await inputs_from({"health": text}, "缺乏维生素D会导致什么？", encoder)
+    lines = (await extract_answer(inputs, selector)).value.splitlines()
+    said = [without_references(line, chunks=1).strip() for line in lines]
+    assert said[0] == "缺乏维生素D会导致佝偻病。"
+    assert len(said) == UNCALIBRATED
+    assert all(line.endswith("。") for line in said)
+
+
+async def test_chinese_is_ordered_by_a_reranker_of_which_nothing_says_that_it_cannot_read_it(encoder: Encoder) -> None:
+    inputs = await inputs_from({"health": "佝偻病很常见。成人每天需要600国际单位。"}, "佝偻病常见吗？", encoder)
+    [first, *_] = (await extract_answer(inputs, replace(selector_of(encoder), reranker=Longest()))).value.splitlines()
+    assert first.startswith("成人每天")
+
+
+class Unasked:
+    """The packaged reranker, which knows no Chinese and must not be asked."""
+
+    version = MS_MARCO_MINILM.version
+
+    async def scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
+        raise AssertionError(f"{query}: {texts}")
+
+
+class Longest:
+    """A reranker of unknown languages that prefers longer texts."""
+
+    version = "multilingual@1"
+
+    async def scores(self, query: str, texts: Sequence[str]) -> tuple[float, ...]:
+        return tuple(float(len(text)) for text in texts)

@@ -8,6 +8,7 @@ from rich.console import Console, RenderableType
 
 from discorag.generation.statement_views import statements_markdown, structure_html
 from discorag.generation.views import answer_html, answer_markdown
+from discorag.ingest.survey import DocumentOutcome, Status
 from discorag.schema.answer import (
     JUDGED,
     Answer,
@@ -32,8 +33,9 @@ from discorag.schema.values import Span
 from discorag.store.records import Hit
 from discorag.text.citations import references, with_steps
 from discorag.text.escaping import one_line
+from interfaces.cli.present import ingest_summary
 from interfaces.http.ask import Reply
-from interfaces.results import AskResult, NumberedAnswer
+from interfaces.results import AskResult, IngestResult, NumberedAnswer
 from interfaces.views.terminal import answer_text, plan_text
 from tests.generation.hostile import OURS, Page, hostile_texts, planted, rendered
 from tests.strategies import texts
@@ -204,3 +206,16 @@ def test_a_question_is_text_in_the_file_of_its_answer() -> None:
     answer = Answer(query=f"</title>{HOSTILE} [1]", sentences=())
     result = AskResult(answer=answer, hits=(), graph=None, draft="", ledger=Ledger(), seconds=0.0)
     assert planted(Reply.to(result).markdown, {*OURS, "h1"}) == []
+
+
+def test_a_note_on_several_documents_stands_once_below_an_ingest() -> None:
+    notes = {"a.md": "The models cannot read it.", "b.md": "The models cannot read it.", "c.md": "It is empty."}
+    outcomes = tuple(DocumentOutcome(uri=uri, status=Status.ADDED, chunks=1, note=note) for uri, note in notes.items())
+    console = Console(file=StringIO(), width=200)
+    console.print(ingest_summary(IngestResult(outcomes=outcomes, ledger=Ledger(), seconds=1.0)))
+    assert isinstance(console.file, StringIO)
+    assert console.file.getvalue().splitlines() == [
+        "3 added; 3 chunks stored",
+        "  added a.md and 1 other document: The models cannot read it.",
+        "  added c.md: It is empty.",
+    ]

@@ -33,6 +33,8 @@ _DEFAULT = re.compile(
     re.IGNORECASE,
 )
 _MAX_TO_DEFAULT = 2  # sentences from an option's description to its default that are quoted with it
+_MAX_ENTRY = 3  # sentences of an entry that are quoted together,
+_MAX_ENTRY_WORDS = 60  # and their words
 _CREDIT = re.compile(r"\w+ by [A-Z]")  # "Written by Ada Berg."
 _SAYS_A_VALUE = re.compile(r"(?:：|: ).*\w")
 _MAX_PREFIX = 100
@@ -107,8 +109,13 @@ class Sentence:
 
     @property
     def _is_sentence(self) -> bool:
-        """Whether it is written as a sentence is, from a capital to a full stop, or has a verb; never all capitals."""
+        """Whether it is written as a sentence is, from a capital to a full stop, or has a verb; never all capitals.
+
+        A Chinese one has a mark at its end or within it, which headings and lines of navigation lack.
+        """
         text, words = self.body, self.body.split()
+        if CJK.search(text):
+            return bool(_ENDING.search(text)) or "，" in text
         if text.isupper() or (text.startswith(("(", "（")) and text.endswith((")", "）"))):
             return False
         begins = text[0].isupper() or not (text[0].isalnum() or text.startswith("("))
@@ -153,22 +160,46 @@ class SentenceTable:
     def passage(self, i: int) -> range:
         """Indices of unit ``i`` and its neighbours that are quoted too.
 
-        They are what it refers back to, the question that it answers, a line such as "Default: 4", and the sentence
-        that states an option's default.
+        They are what it refers back to, the question that it answers, the first sentences of its item, definition or
+        option, a line such as "Default: 4", and the sentence that states an option's default.
         """
-        chunk, first, end = self.sentences[i].chunk, i, i + 1
+        entry = self._entry(i)
+        chunk, first, end = self.sentences[i].chunk, entry.start, entry.stop
         while first > max(0, i - _MAX_BEFORE) and self._is_prose_of(chunk, first - 1) and self._needs_before(first):
             first -= 1
         if self.sentences[first].answers:
             first = self.sentences[first].lead or 0
         while end < len(self.sentences) and self._is_value_of(chunk, end):
             end += 1
-        return range(first, self._end_of_default(i, end))
+        return range(first, self._end_of_default(i, range(first, end)))
 
-    def _end_of_default(self, i: int, end: int) -> int:
-        """The end of the sentence on the default of the option that unit ``i`` describes; ``end`` if none follows."""
-        unit, last = self.sentences[i], min(end + _MAX_TO_DEFAULT, len(self.sentences))
-        if unit.kind is not UnitKind.ITEM or not unit.headings or "default" in unit.body.lower():
+    def _entry(self, i: int) -> range:
+        """Indices of unit ``i`` and of what is quoted of its entry: the first sentences, or those after it.
+
+        The value of an option or a term often stands in the sentence after the one that says what it is.
+        """
+        lead = self.sentences[i].lead
+        first = lead if lead is not None and self._goes_on(lead, i) else i
+        start = first if i < first + _MAX_ENTRY else i
+        end, words = start + 1, len(self.sentences[start].body.split())
+        while end < min(start + _MAX_ENTRY, len(self.sentences)) and self._goes_on(first, end):
+            words += len(self.sentences[end].body.split())
+            if end > i and words > _MAX_ENTRY_WORDS:
+                break
+            end += 1
+        return range(start, end)
+
+    def _goes_on(self, first: int, j: int) -> bool:
+        """Whether unit ``j`` is a further sentence of the entry that unit ``first`` opens."""
+        opening, unit = self.sentences[first], self.sentences[j]
+        is_next = unit.lead == first and unit.chunk == opening.chunk and not ITEM.match(unit.text)
+        return is_next and opening.kind is unit.kind is UnitKind.ITEM
+
+    def _end_of_default(self, i: int, quoted: range) -> int:
+        """The end of the sentence on the default of the option that unit ``i`` describes, else of what is quoted."""
+        unit, end = self.sentences[i], quoted.stop
+        last = min(end + _MAX_TO_DEFAULT, len(self.sentences))
+        if unit.kind is not UnitKind.ITEM or not unit.headings or "default" in self.quote(quoted).lower():
             return end
         entry = takewhile(lambda j: _entry_of(self.sentences[j]) == _entry_of(unit), range(end, last))
         return next((j + 1 for j in entry if _DEFAULT.match(self.sentences[j].body)), end)
