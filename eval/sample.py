@@ -57,7 +57,9 @@ class Sample(BaseModel, frozen=True):
         references: Reference answers, as full texts; any one will do.
         short_answers: For each asked point its accepted strings (ASQA: one entry per pair; NQ, HotpotQA: one entry).
         disambiguated: ASQA: the question of each entry of ``short_answers``.
-        claims: ELI5: what a right answer says, as sentences.
+        wrong_answers: RAMDocs: values that were planted in documents, none of them right.
+        conditions: ConditionalQA: for each entry of ``short_answers`` the conditions on which it depends.
+        claims: ELI5, Summary of a Haystack: what a right answer says, as sentences.
         options: Multiple choice: the options' texts.
         correct: Multiple choice: zero-based index of the right one.
         gold: Gold evidence.
@@ -73,6 +75,8 @@ class Sample(BaseModel, frozen=True):
     references: tuple[str, ...] = ()
     short_answers: tuple[tuple[str, ...], ...] = ()
     disambiguated: tuple[str, ...] = ()
+    wrong_answers: tuple[str, ...] = ()
+    conditions: tuple[tuple[str, ...], ...] = ()
     claims: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
     correct: int | None = None

@@ -1,22 +1,20 @@
 """Questions with labelled evidence on which nothing was fitted: some ask for one fact, others for an overview."""
 
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from pydantic import BaseModel, Field
-
-from discorag.schema.values import Span, digest
-from eval.datasets.asqa import answer_places, load_asqa_pooled
+from discorag.schema.values import digest
+from eval.datasets.asqa import load_asqa_pooled
 from eval.datasets.fairytaleqa import load_fairytaleqa
 from eval.datasets.hotpotqa import load_hotpotqa
 from eval.datasets.musique import load_musique
 from eval.datasets.qmsum import load_qmsum
-from eval.datasets.reading import TextBuilder, read_json, read_lines, unique
-from eval.datasets.wikicontradict import load_wikicontradict, sentences, stating
-from eval.sample import Benchmark, DocSpan, Gold, Sample, SourceDocument
+from eval.datasets.ramdocs import load_ramdocs
+from eval.datasets.summhay import load_topic
+from eval.datasets.wikicontradict import load_wikicontradict
+from eval.sample import Benchmark
 from eval.splits import groups
 
 TALES = 12
@@ -35,60 +33,11 @@ class Questions:
     is_own: bool = False
 
 
-class _RamDocument(BaseModel):
-    text: str = Field(pattern=r"\S")
-    type: str
-    answer: str
-
-
-class _RamLine(BaseModel):
-    question: str = Field(pattern=r"\S")
-    documents: list[_RamDocument]
-    gold_answers: list[str]
-
-
-class _Insight(BaseModel):
-    insight_id: str
-    insight: str
-
-
-class _Subtopic(BaseModel):
-    subtopic_id: str
-    query: str = Field(pattern=r"\S")
-    insights: list[_Insight]
-
-
-class _Article(BaseModel):
-    document_id: str
-    document_text: str = Field(pattern=r"\S")
-    insights_included: list[str]
-
-
-class _Topic(BaseModel):
-    topic_id: str
-    subtopics: list[_Subtopic]
-    documents: list[_Article]
-
-
 def ramdocs(data: Path) -> Iterator[Questions]:
     """Questions over the documents of all of them; each right answer is a piece, in any document of the question that
     is right about it.
     """
-    path = data / "contradiction/ramdocs/RAMDocs_test.jsonl"
-    documents, samples = dict[str, SourceDocument](), list[Sample]()
-    for _, line in read_lines(_RamLine, path):
-        gold: dict[str, list[DocSpan]] = defaultdict(list)
-        ids: list[str] = []
-        for found in line.documents:
-            document = _document(found.text, f"ramdocs-{digest(found.text)[:12]}")
-            documents[document.id] = document
-            ids.append(document.id)
-            if found.type == "correct" and found.answer in line.gold_answers:
-                gold[found.answer] += answer_places([document], [found.answer])
-        pieces = tuple(Gold(label=name, anywhere=tuple(places)) for name, places in gold.items() if places)
-        name = f"{len(samples):03}"
-        samples.append(Sample(id=name, query=line.question, documents=tuple(dict.fromkeys(ids)), gold=pieces))
-    yield Questions(Benchmark(name="ramdocs", documents=documents, samples=unique(samples, path)))
+    yield Questions(load_ramdocs(data / "contradiction/ramdocs/RAMDocs_test.jsonl"))
 
 
 def summhay(data: Path) -> Iterator[Questions]:
@@ -96,34 +45,7 @@ def summhay(data: Path) -> Iterator[Questions]:
     article that includes it.
     """
     for path in sorted((data / "summhay").glob("topic_*.json")):
-        topic = read_json(_Topic, path)
-        documents = {a.document_id: _document(a.document_text, a.document_id) for a in topic.documents}
-        including: dict[str, list[SourceDocument]] = defaultdict(list)
-        for article in topic.documents:
-            for insight in article.insights_included:
-                including[insight].append(documents[article.document_id])
-        samples = [
-            Sample(id=sub.subtopic_id, query=sub.query, documents=tuple(documents), gold=_insights(sub, including))
-            for sub in topic.subtopics
-        ]
-        yield Questions(Benchmark(name=topic.topic_id, documents=documents, samples=unique(samples, path)))
-
-
-def _insights(subtopic: _Subtopic, including: Mapping[str, list[SourceDocument]]) -> tuple[Gold, ...]:
-    found = ((i, tuple(_stated(i.insight, d) for d in including[i.insight_id])) for i in subtopic.insights)
-    return tuple(Gold(label=insight.insight, anywhere=places) for insight, places in found if places)
-
-
-def _stated(insight: str, document: SourceDocument) -> DocSpan:
-    parts = sentences(document.text)
-    start = document.text.index(parts[min(stating(parts, insight))])
-    return DocSpan(doc=document.id, span=Span(start=start, end=start + len(parts[min(stating(parts, insight))])))
-
-
-def _document(text: str, name: str) -> SourceDocument:
-    builder = TextBuilder()
-    builder.add(text)
-    return builder.document(name, name)
+        yield Questions(load_topic(path))
 
 
 def asqa(data: Path) -> Iterator[Questions]:

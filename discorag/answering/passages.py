@@ -12,6 +12,9 @@ from discorag.text.sources import NAME_LENGTH, source_name
 _MARGIN, _BYTES_PER_TOKEN = 1.1, 4
 """The encoder's tokens are not the model's: so much more, and not fewer than the text's bytes by the second figure."""
 
+CONTINUES = "Continues:"
+"""Begins the line before a passage that has the header row of its table, or the speaker of its turn."""
+
 
 def passage_blocks(chunks: Sequence[Chunk], numbers: Sequence[int] | None = None) -> list[str]:
     """Each chunk between tags that no chunk has, with its number (from 1, unless given) and its source's name."""
@@ -22,9 +25,14 @@ def passage_blocks(chunks: Sequence[Chunk], numbers: Sequence[int] | None = None
 
 
 def _shown(chunk: Chunk) -> str:
-    name, columns = source_name(chunk), one_line(chunk.columns, 4 * NAME_LENGTH)
-    about = [f"Source: {name}"] * bool(name) + [f"Continues: {columns}"] * bool(columns)
+    name, continued = source_name(chunk), continued_line(chunk)
+    about = [f"Source: {name}"] * bool(name) + [f"{CONTINUES} {continued}"] * bool(continued)
     return "\n".join([*about, shown_text(chunk)])
+
+
+def continued_line(chunk: Chunk) -> str:
+    """The header row or speaker that is shown before a passage which begins inside a table or turn; else empty."""
+    return one_line(chunk.columns, 4 * NAME_LENGTH)
 
 
 def count_tokens(counter: TokenCounter, texts: Sequence[str]) -> list[int]:

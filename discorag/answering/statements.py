@@ -12,7 +12,8 @@ from functools import cache
 from typing import Any, Self, cast
 
 from discorag.answering.json_replies import json_object
-from discorag.answering.quotations import locate
+from discorag.answering.passages import CONTINUES, continued_line
+from discorag.answering.quotations import fold, locate
 from discorag.schema.document import Chunk
 from discorag.schema.statements import (
     Dropped,
@@ -26,12 +27,15 @@ from discorag.schema.statements import (
     plan_in_order,
 )
 from discorag.schema.values import Span
+from discorag.text.escaping import one_line
 
 MOST_STATEMENTS = 14
 """How many statements an overview may have; a plan has as many at most."""
 MOST_QUOTATIONS = 3
 LONGEST_SAYS = 400
 """Characters of what a statement says; about four times the length that a model is asked for."""
+_SHOWN = 80
+"""Characters of a quotation in an error."""
 _ELLIPSIS = " … "
 _ROLES = {
     "answer": StatementRole.ANSWERS,
@@ -143,7 +147,8 @@ def read_statements(text: str, chunks: Sequence[Chunk], numbers: Sequence[int] |
         if statement := reader.statement(item):
             statements[-position if key in statements else key] = statement  # a second one cannot be named
     if items and not statements:
-        raise ValueError('No passage has any of the quotations. Copy each "text" from its passage word for word.')
+        refusal = 'No passage has any of the quotations. Copy each "text" from its passage word for word.'
+        raise ValueError(refusal + reader.said_missing)
     return reader.collected(reply, statements)
 
 
@@ -154,11 +159,18 @@ class StatementReader:
     passages: dict[int, Chunk]
     dropped: Dropped = field(default_factory=Dropped)
     made: int = 0
+    not_found: list[str] = field(default_factory=list[str])
 
     @classmethod
     def over(cls, chunks: Sequence[Chunk], numbers: Sequence[int] | None = None) -> Self:
         """A reader for these passages, numbered from 1 unless numbers are given."""
         return cls(dict(zip(numbers or range(1, len(chunks) + 1), chunks, strict=True)))
+
+    @property
+    def said_missing(self) -> str:
+        """A sentence with the first quotations that no passage has; empty if there are none."""
+        shown = ", ".join(f'"{one_line(words, _SHOWN)}"' for words in self.not_found[:MOST_QUOTATIONS])
+        return f" Not found: {shown}." if shown else ""
 
     def count(self, **more: int) -> None:
         """Count what was dropped."""
@@ -184,9 +196,10 @@ class StatementReader:
         others = [n for n in self.passages if n != named]
         for number in [named, *others] if named in self.passages else others:
             assert number is not None
-            if spans := locate(words, self.passages[number].text):
+            if spans := _places(words, self.passages[number]):
                 self.count(moved=int(number != named))
                 return quotation_of(self.passages[number], number, spans)
+        self.not_found += [words] if words.strip() else []
         return None
 
     def collected(self, reply: dict[str, Any], statements: dict[int, Statement]) -> Collected:
@@ -202,6 +215,15 @@ class StatementReader:
             dropped=self.dropped,
         )
         return Collected(graph, plan_in_order(graph, order or [[n] for n in renumbered.values()]))
+
+
+def _places(words: str, chunk: Chunk) -> tuple[Span, ...]:
+    """Where the passage has the words, or what is left of them without the line that is shown before the passage."""
+    if spans := locate(words, chunk.text):
+        return spans
+    line, quoted = fold(continued_line(chunk)).text, words.strip().removeprefix(CONTINUES)
+    folded = fold(quoted)
+    return locate(quoted[folded.ends[len(line) - 1] :], chunk.text) if line and folded.text.startswith(line) else ()
 
 
 def quotation_of(chunk: Chunk, number: int, spans: Sequence[Span]) -> Quotation:

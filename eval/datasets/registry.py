@@ -7,6 +7,7 @@ from discorag.schema.errors import ConfigError, MissingPathError
 from eval.datasets.alce import load_eli5, load_qampari
 from eval.datasets.asqa import load_asqa_pages, load_asqa_pooled
 from eval.datasets.clapnq import load_clapnq
+from eval.datasets.conditionalqa import load_conditionalqa
 from eval.datasets.fairytaleqa import load_fairytaleqa
 from eval.datasets.hotpotqa import load_hotpotqa
 from eval.datasets.lay_summaries import load_lay_summaries
@@ -17,7 +18,9 @@ from eval.datasets.nq_open_oracle import load_nq_open_oracle
 from eval.datasets.qasper import load_qasper
 from eval.datasets.qmsum import load_qmsum
 from eval.datasets.quality import load_quality
+from eval.datasets.ramdocs import load_ramdocs
 from eval.datasets.scinews import load_scinews
+from eval.datasets.summhay import load_summhay
 from eval.datasets.triviaqa import load_triviaqa
 from eval.datasets.wikicontradict import load_wikicontradict
 from eval.sample import Benchmark
@@ -26,6 +29,7 @@ LOADERS: Mapping[str, Callable[[Path], Benchmark]] = {
     "asqa-pages": load_asqa_pages,
     "asqa-pooled": load_asqa_pooled,
     "clapnq": load_clapnq,
+    "conditionalqa": load_conditionalqa,
     "eli5": load_eli5,
     "fairytaleqa": load_fairytaleqa,
     "hotpotqa": load_hotpotqa,
@@ -38,7 +42,9 @@ LOADERS: Mapping[str, Callable[[Path], Benchmark]] = {
     "qasper": load_qasper,
     "qmsum": load_qmsum,
     "quality": load_quality,
+    "ramdocs": load_ramdocs,
     "scinews": load_scinews,
+    "summhay": load_summhay,
     "triviaqa": load_triviaqa,
     "wikicontradict": load_wikicontradict,
 }

@@ -10,6 +10,7 @@ from eval.metrics.alce import Qampari
 from eval.metrics.asqa import DISAMBIG, Reader
 from eval.metrics.base import Metric, MetricModels
 from eval.metrics.choice import Accuracy
+from eval.metrics.conditional import ConditionalF1, ConditionsNamed
 from eval.metrics.evidence import (
     DocumentRecall,
     EvidenceRankScore,
@@ -26,10 +27,11 @@ from eval.metrics.overlap import Bleu, Meteor
 from eval.metrics.qasper import DisRetrieval, QasperAnswerF1, QasperEvidenceF1
 from eval.metrics.rouge import Rouge
 from eval.metrics.sari import Sari
-from eval.metrics.strings import SHORT_ANSWERS, AnswerWords
+from eval.metrics.strings import SHORT_ANSWERS, AnswerWords, WrongAbsent
 
 _PLAIN: tuple[Metric, ...] = (
     *SHORT_ANSWERS,
+    WrongAbsent(),
     AnswerWords(),
     EvidenceRankScore(),
     EvidenceWords(),
@@ -47,6 +49,8 @@ _PLAIN: tuple[Metric, ...] = (
     Sari("sari_delete_f1"),
     QasperAnswerF1(),
     Accuracy(),
+    ConditionalF1(),
+    ConditionsNamed(),
     GoldUsed(),
     GoldUsed("gold_all_used", min),
     GoldPrecision(),

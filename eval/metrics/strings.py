@@ -30,6 +30,27 @@ class ShortAnswers:
 
 
 @dataclass(frozen=True)
+class WrongAbsent:
+    """Whether the answer has none of the planted values (RAMDocs), as whole words, outside of right ones.
+
+    An answer that names a planted value only to reject it has it, too: who is to forgive that needs a judge.
+    """
+
+    name: str = "wrong_absent"
+
+    async def score(self, given: Given) -> float | None:
+        """0 or 100; None where nothing was planted."""
+        if not given.sample.wrong_answers:
+            return None
+        words = answer_tokens(given.answer)
+        for right in sorted(
+            (answer_tokens(one) for point in given.sample.short_answers for one in point), key=len, reverse=True
+        ):
+            words = _without_run(words, right)
+        return 100.0 * (not any(_has_run(words, answer_tokens(wrong)) for wrong in given.sample.wrong_answers))
+
+
+@dataclass(frozen=True)
 class AnswerWords:
     """Words of the answer: a long one has better chances to hold what is looked for. No score from 0 to 100."""
 
@@ -78,6 +99,16 @@ def _has_run(words: list[str], run: list[str]) -> bool:
     return bool(run) and any(words[start : start + len(run)] == run for start in starts)
 
 
+def _without_run(words: list[str], run: list[str]) -> list[str]:
+    """The words with a gap, which is no word, in the place of each run."""
+    at, left = 0, list[str]()
+    while at < len(words):
+        is_here = bool(run) and words[at : at + len(run)] == run
+        left.append("" if is_here else words[at])
+        at += len(run) if is_here else 1
+    return left
+
+
 def _f1(answer: str, accepted: str) -> float:
     if _YES_NO & {normalise(answer), normalise(accepted)}:
         return float(exact(answer, accepted))
@@ -87,6 +118,7 @@ def _f1(answer: str, accepted: str) -> float:
 SHORT_ANSWERS = (
     ShortAnswers("str_em", has_substring),  # ASQA, section 5
     ShortAnswers("str_em_hit", has_substring, min),  # ALCE
+    ShortAnswers("all_right", has_words, min),  # RAMDocs: every right value, as whole words
     ShortAnswers("disambig_recall", has_words),  # Disco-RAG, eq. 4 and 5, which leave open how it is decided
     ShortAnswers("exact_match", is_exact),
     ShortAnswers("token_f1", best_f1),

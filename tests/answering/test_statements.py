@@ -71,6 +71,33 @@ def test_a_quotation_under_a_wrong_number_is_found_where_it_is() -> None:
     assert graph.dropped.moved == 1
 
 
+COLUMNS = "|项目|本期发生额|上期发生额|"
+ROW = "|（二）稀释每股收益|0.16|0.73|"
+
+
+@pytest.mark.parametrize("between", [" ... ", "\n", "", " … |（一）基本每股收益|0.17|0.73|\n"])
+@pytest.mark.parametrize("before", ["", "Continues: "])
+def test_the_header_row_shown_before_a_passage_is_taken_off_a_quotation(before: str, between: str) -> None:
+    continued = chunk(f"|（一）基本每股收益|0.17|0.73|\n{ROW}", columns=COLUMNS, start=500)
+    quoted = statement(1, "稀释每股收益为0.16元。", 1, f"{before}{COLUMNS}{between}{ROW}")
+    graph = read_statements(written(statements=[quoted]), [continued]).graph
+    (quotation,) = graph.statements[0].quotations
+    assert [span.shifted(-500).of(continued.text) for span in quotation.spans][-1] == ROW
+    assert COLUMNS not in quotation.text
+
+
+def test_the_header_row_alone_is_no_quotation_of_the_passage() -> None:
+    quoted = statement(1, "There are three columns.", 1, COLUMNS)
+    with pytest.raises(ValueError, match="Not found"):
+        read_statements(written(statements=[quoted]), [chunk(ROW, columns=COLUMNS)])
+
+
+def test_a_refusal_names_the_quotations_that_no_passage_has() -> None:
+    lost = [statement(n, f"Point {n}.", 1, f"words that nobody wrote {n}") for n in (1, 2)]
+    with pytest.raises(ValueError, match='Not found: "words that nobody wrote 1", "words that nobody wrote 2"'):
+        read(written(statements=lost))
+
+
 @pytest.mark.parametrize(
     ("changes", "relations", "steps"),
     [

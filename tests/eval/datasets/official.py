@@ -12,6 +12,7 @@ FILES = {
     "asqa-pages": "asqa/pages",
     "asqa-pooled": "asqa/asqa_eval_pooled.json",
     "clapnq": "clapnq",
+    "conditionalqa": "conditionalqa",
     "eli5": "eli5/eli5_eval_bm25_top100.json",
     "fairytaleqa": "fairytaleqa",
     "hotpotqa": "hotpotqa/hotpot_dev_distractor_sample100.json",
@@ -24,7 +25,9 @@ FILES = {
     "qasper": "qasper/qasper-sample-v0.3.json",
     "qmsum": "qmsum/test.jsonl",
     "quality": "quality/QuALITY.part.htmlstripped.dev",
+    "ramdocs": "contradiction/ramdocs/RAMDocs_test.jsonl",
     "scinews": "scinews/test.json",
+    "summhay": "summhay",
     "triviaqa": "triviaqa/retrieved_pooled.jsonl",
     "wikicontradict": "contradiction/wikicontradict/wiki_contradict_refined.jsonl",
 }

@@ -54,6 +54,8 @@ def first_of(dataset: str) -> Any:
         ("quality", [0, "questions", 0, "gold_label"], 5, "dev:1: questions.0.gold_label: "),
         ("quality", [0, "questions", 0, "question_unique_id"], "100_A_2", "id 100_A_2 appears twice"),
         ("quality", [1, "article"], "Another moon.", "dev:2: article_id 100 has another text"),
+        ("ramdocs", [1, "gold_answers"], GONE, "RAMDocs_test.jsonl:2: gold_answers"),
+        ("ramdocs", [0, "documents", 1, "type"], "right", "RAMDocs_test.jsonl:1: documents.1.type"),
         ("triviaqa", [1], first_of("triviaqa"), "appears twice"),
     ],
 )
@@ -92,3 +94,19 @@ def test_a_question_file_without_its_story_names_both(tmp_path: Path) -> None:
     said = r"the-tin-owl-questions\.csv: its story .*the-tin-owl-story\.csv does not exist"
     with pytest.raises(DataError, match=said):
         load_benchmark("fairytaleqa", folder)
+
+
+def test_a_question_about_a_page_that_is_not_there_is_named(tmp_path: Path) -> None:
+    folder = Path(shutil.copytree(FIXTURES / FILES["conditionalqa"], tmp_path / "pages"))
+    (folder / "documents.json").write_text("[]", "utf-8")
+    with pytest.raises(DataError, match=r"dev\.json: dev-0: there is no page .*mooring-allowance"):
+        load_benchmark("conditionalqa", folder)
+
+
+def test_a_topic_that_is_cut_off_and_a_folder_without_topics_are_named(tmp_path: Path) -> None:
+    with pytest.raises(MissingPathError, match=r"holds no topic_\*\.json.*eval data"):
+        load_benchmark("summhay", tmp_path)
+    folder = Path(shutil.copytree(FIXTURES / FILES["summhay"], tmp_path / "topics"))
+    (folder / "topic_news2.json").write_text('{"topic_id": "t2"', "utf-8")
+    with pytest.raises(DataError, match=r"topic_news2\.json:1: "):
+        load_benchmark("summhay", folder)

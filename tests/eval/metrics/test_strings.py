@@ -1,5 +1,7 @@
 """Short answers, lists and choices; QAMPARI's metrics against ALCE's ``compute_qampari_f1`` by hand."""
 
+from typing import Any
+
 import pytest
 
 from eval.metrics.alce import Qampari
@@ -101,3 +103,30 @@ async def test_a_list_of_answers(answer: str, precision: float, recall: float, r
     }
     found = {name: await Qampari(name).score(sample) for name in expected}  # pyright: ignore[reportArgumentType]
     assert found == pytest.approx({name: 100 * value for name, value in expected.items()})
+
+
+RIVERS: dict[str, Any] = {"short_answers": (("98 km",), ("41 km",)), "wrong_answers": ("120 km",)}
+
+
+@pytest.mark.parametrize(
+    ("answer", "right", "absent"),
+    [
+        ("The Orle of Tamsin is 98 km long, that of Holm 41 km.", 100, 100),
+        ("The Orle of Tamsin is 98 km long, that of Holm 241 km.", 0, 100),  # 41 km is no word of its own
+        ("It is 98 km long, in Holm 41 km; one source says 120 km.", 100, 0),
+        ("", 0, 100),
+    ],
+)
+async def test_all_right_values_are_told_and_no_planted_one(answer: str, right: float, absent: float) -> None:
+    assert await PLAIN["all_right"].score(given(answer, **RIVERS)) == right
+    assert await PLAIN["wrong_absent"].score(given(answer, **RIVERS)) == absent
+
+
+async def test_a_planted_value_inside_a_right_one_is_not_told() -> None:
+    fields: dict[str, Any] = {"short_answers": (("Professional chess",),), "wrong_answers": ("Chess",)}
+    assert await PLAIN["wrong_absent"].score(given("She plays professional chess.", **fields)) == 100
+    assert await PLAIN["wrong_absent"].score(given("Professional chess, not street chess.", **fields)) == 0
+
+
+async def test_where_nothing_was_planted_nothing_can_be_absent() -> None:
+    assert await PLAIN["wrong_absent"].score(given("98 km", short_answers=(("98 km",),))) is None
