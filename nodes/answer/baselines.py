@@ -11,7 +11,6 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from discorag.answering.passages import count_tokens
-from discorag.generation.draft import emit_token
 from discorag.generation.prompted.paper import PaperEngine, without_structure
 from discorag.generation.prompted.prose import SPARE
 from discorag.models.protocol import TokenCounter
@@ -162,7 +161,7 @@ async def _write_draft(
 
     async def write_and_show(inputs: AnswerInputs) -> Outcome[str]:
         outcome = await call(engine, inputs)
-        emit_token(stage, outcome.value)
+        stage.show_token(outcome.value)
         return outcome
 
     inputs = without_structure(await load_inputs(state, context))
