@@ -199,7 +199,7 @@ class Documents:
         return [(i, Span.model_construct(start=start, end=end)) for i, start, end in json.loads(unpack_text(packed))]
 
     def known_chunks(self, scope: Scope, ids: Collection[str]) -> set[str]:
-        """Those of these ids that are chunks of stored documents."""
+        """Which of these ids are chunks of stored documents."""
         query = select(C.c.id).join(D).where(is_in(scope))
         with self.database.read() as db:
             return {i for part in in_parts(set(ids)) for i in db.scalars(query.where(C.c.id.in_(part)))}

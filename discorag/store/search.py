@@ -69,7 +69,7 @@ def ranked(fetch: Callable[[int], list[Hit]], depth: int) -> list[Hit]:
 
 
 def drop_copies(hits: Sequence[Hit], owners: Mapping[str, Manifest]) -> Distinct:
-    """Of documents with the same text, only the hits of the first by URI.
+    """Keep only the hits of the first document by URI where several have the same text.
 
     ``owners``: the documents that the hits belong to, by the hits' ids; a hit without one is kept.
     """
