@@ -91,8 +91,9 @@ class Stage:
         raise ModelError("The stream ended without a reply.", hint="Check the endpoint's log.")
 
     def failed(self, error: DiscoRagError, *, fallback: str, of: str = "") -> None:
-        """Count an error of this stage, or ``of`` an earlier one, with what is used instead; tokens already paid for
-        still count.
+        """Count an error, with what is used instead, and the tokens that it cost.
+
+        ``of``: the earlier stage that is at fault; empty: this one.
         """
         self.failures.append(Failure.of(of or self.name, error, fallback=fallback))
         self.decisions.append(f"{fallback} instead: {error.kind}")

@@ -52,7 +52,7 @@ async def search_chunks(
 ) -> tuple[Distinct, dict[str, Chunk]]:
     """The ``top_k`` best chunks, each text once, and the chunks by id. Raises as `Encoder.encode_query`.
 
-    A retriever that is not one over chunks means ``dense``.
+    A retriever over trees, or of everything, is replaced by ``dense``.
     """
     found = RETRIEVERS[retriever]
     search = (found.search if isinstance(found, ChunkRetriever) else None) or DENSE.search
