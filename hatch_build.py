@@ -32,7 +32,7 @@ LEFT_OUT = (Path("eval/expected"), Path("eval/results"))
 """What the evaluation once gave: records of the repository, not parts of the program."""
 EXAMPLES = "examples"
 EXAMPLE_SUFFIXES = {".md", ".txt", ".toml"}
-"""Of the documents and questions that ``disco-rag demo`` needs; programs and notebooks are left out."""
+"""Suffixes of the documents and questions that ``disco-rag demo`` needs; programs and notebooks are left out."""
 
 PAGE = Path("interfaces/http/page/index.html")
 MODELS = Path("discorag/models")

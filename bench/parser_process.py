@@ -67,7 +67,7 @@ def measure() -> Timing:
 
 
 def _over_encoder_pass(parser: TrainedParser) -> list[float]:
-    """Of processor time, which other processes disturb less."""
+    """Processor time over that of the encoder alone, run by run; other processes disturb it less than wall time."""
     network, text = Network(), words(PASSED)
     pieces, ratios = network.pieces(layout_of(text)), list[float]()
     for _ in range(_RUNS):

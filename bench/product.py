@@ -31,7 +31,7 @@ class Ended:
 
 
 def environment(store: Path, settings: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Of a process over this store: nothing of the user's own settings; ``settings`` come without their prefix."""
+    """Environment of a process over this store, without the user's settings; ``settings`` come without their prefix."""
     own = {"STORE__PATH": str(store)} | dict(settings or {})
     kept = {k: v for k, v in os.environ.items() if not k.startswith("DISCO_RAG_")}
     return kept | {f"DISCO_RAG_{k}": v for k, v in own.items()} | _QUIET

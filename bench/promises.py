@@ -30,9 +30,9 @@ class Trial:
     """One run of one experiment.
 
     Args:
-        folder: Of its own; it may leave there what it likes.
+        folder: A folder of its own, which need not be cleaned up.
         count: How many kills, corruptions, jobs, requests, ...
-        seed: Of what is random.
+        seed: Seed of what is random.
         tick: Called whenever one of them is done.
     """
 

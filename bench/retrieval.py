@@ -76,7 +76,7 @@ class Measurement:
         self._builders = {name: retriever.build(tools) for name, retriever in self._retrievers.items()}
 
     async def recall(self, benchmark: Benchmark, samples: Sequence[Sample]) -> Found:
-        """Of all retrievers on questions about the same documents."""
+        """The recall of all retrievers on questions about the same documents."""
         documents = [benchmark.documents[d] for d in samples[0].documents]
         found: Found = defaultdict(dict)
         for name, retriever in self._retrievers.items():

@@ -55,7 +55,7 @@ def papers(home: Path) -> Path:
 
 
 def questions(folder: Path) -> list[str]:
-    """Of their headings, evenly over all."""
+    """Questions about their headings, evenly over all."""
     files = [f.read_text("utf-8") for f in sorted(folder.glob("*.md"))]
     headings = [h for text in files for h in re.findall(r"^#+\s+(?:[\d.]+\s+)?(\w[^\n#]{8,60})$", text, re.MULTILINE)]
     step = max(1, len(headings) // QUESTIONS)

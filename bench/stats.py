@@ -12,7 +12,7 @@ RESAMPLES, SEED = 2000, 0
 
 Floats = NDArray[np.float64]
 Statistic = Callable[..., float]
-"""Of one array of rows for each sample, e.g. the scores of answerable and of unanswerable questions."""
+"""A figure of arrays of rows, one for each sample, e.g. the scores of answerable and of unanswerable questions."""
 
 
 def estimate(statistic: Statistic, *samples: NDArray[Any], digits: int = 4) -> dict[str, float]:

@@ -91,7 +91,7 @@ WINDOWS = replace(RAPTOR, builder="windows", build=_segments)
 
 
 async def _within_layers(query: TreeQuery, choose: Choose, layers: frozenset[int]) -> SelectedNodes:
-    """The choice among the nodes of some layers, where there are so many: all others score lower, and are left out."""
+    """Choose among the nodes of some layers; a layer above the top of the tree means the top."""
     s = query.scores
     heights = np.array([s.forest.node(n).layer for n in range(len(s.nodes))])
     inside = np.isin(heights, [min(layer, heights.max()) for layer in layers])

@@ -91,8 +91,8 @@ class Benchmark(BaseModel, frozen=True):
 
     Args:
         name: The dataset.
-        documents: By id; every id that a sample names is here.
-        samples: In file order.
+        documents: The documents by id; every id that a sample names is here.
+        samples: The samples, in file order.
         dropped: What was left out and why -> how often (a gold string that is not in the document, say).
     """
 

@@ -91,7 +91,7 @@ class Suite(BaseModel, frozen=True, extra="forbid"):
         only: Stratum -> values: questions of other strata are left out, unless ``limit`` takes in the whole file.
         limit: Questions; None: all of ``only``.
         spread: Strata over which a limited choice is spread evenly.
-        seed: Of that choice, and of the bootstrap.
+        seed: Seed of that choice, and of the bootstrap.
         parser: Whose trees the chunks get at ingest: as the product names parsers. ``none``: a question makes those of
             the chunks that it retrieves.
         top_k: Chunks to retrieve, for all systems; None: as many as each retrieves by itself.

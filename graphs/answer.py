@@ -13,11 +13,13 @@ from nodes.answer import routes
 from nodes.answer.assess import abstain, assess
 from nodes.answer.correct import correct
 from nodes.answer.generate import generate
+from nodes.answer.parse import parse
+from nodes.answer.plan import plan
 from nodes.answer.prepare import prepare
+from nodes.answer.relate import relate
 from nodes.answer.rerank import rerank
 from nodes.answer.retrieve import read_all, retrieve_chunks, retrieve_sentence_tree
 from nodes.answer.review import review
-from nodes.answer.structure import parse, plan, relate
 from nodes.answer.verify import refine, verify
 from nodes.context import AnswerContext
 from nodes.state import AnswerInput, AnswerOutput, AnswerState

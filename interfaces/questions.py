@@ -14,7 +14,7 @@ class Question(BaseModel):
 
     Args:
         question: The question.
-        id: Of the reply; default: the number of the line, from 1.
+        id: Id of the reply; default: the number of the line, from 1.
         filters: As for `DiscoRAG.ask`.
     """
 

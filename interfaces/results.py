@@ -174,7 +174,7 @@ class Documents(BaseModel):
 
     @classmethod
     def of(cls, store: Store, scope: Scope, offset: int, limit: int) -> Self:
-        """Some documents of a scope, for clients: of a path, only what tells documents of the same title apart."""
+        """Some documents of a scope, for clients, who see a part of a path only where documents have the same title."""
         part, total = store.page(scope, offset, limit)
         names, same = store.source_names(scope, part), {"doc_id", "chunks", "content_hash", "written", "unread"}
         documents = [

@@ -1,12 +1,11 @@
-"""What every node of the answer graph does around its one core call: time it, stream it, record it."""
+"""What every node of the answer graph does around its work: time it, stream it, record it."""
 
 import time
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import AsyncIterator, Callable, Sequence
+from typing import Any, TypeVar
 
 from langgraph.config import get_stream_writer
 
-from discorag.generation.draft import void_tokens
 from discorag.models.protocol import TreeParser
 from discorag.retrieval.builders.base import Built
 from discorag.schema.answer import Answer, Outcome
@@ -24,6 +23,7 @@ from discorag.schema.ledger import WITHOUT_MODEL, Failure, Ledger, StageRecord
 from discorag.schema.statements import Statement
 from nodes.state import AnswerState, Json
 
+T = TypeVar("T")
 PREVIEW = 200  # characters of a stage's text preview
 
 
@@ -58,9 +58,42 @@ class Stage:
         """Send a statement that the language model has just written."""
         self.emit({"stage": self.name, "event": "statement", "statement": statement.model_dump(mode="json")})
 
+    def show_token(self, text: str) -> None:
+        """Send a piece of the draft."""
+        self.emit({"stage": "generate", "event": "token", "token": text})
+
+    def void_tokens(self) -> None:
+        """Declare the pieces of the draft that were sent so far void."""
+        self.emit({"stage": "generate", "event": "restart"})
+
+    def replace_tokens(self, text: str) -> None:
+        """Declare the pieces that were sent so far void, and send ``text`` instead."""
+        self.void_tokens()
+        self.show_token(text)
+
+    async def stream(self, answer: AsyncIterator[str | Outcome[T]], text: Callable[[T], str] = str) -> Outcome[T]:
+        """Send an answer's pieces as they come; returns the outcome at its end.
+
+        ``text`` returns the answer in the outcome's value.
+
+        Raises:
+            ModelError: The model failed, or the stream ended without an outcome.
+        """
+        pieces: list[str] = []
+        async for piece in answer:
+            if isinstance(piece, str):
+                pieces.append(piece)
+                self.show_token(piece)
+            else:
+                if (whole := text(piece.value)) != "".join(pieces):  # repaired, or cleaned
+                    self.replace_tokens(whole)
+                return piece
+        raise ModelError("The stream ended without a reply.", hint="Check the endpoint's log.")
+
     def failed(self, error: DiscoRagError, *, fallback: str, of: str = "") -> None:
-        """Count an error of this stage, or ``of`` an earlier one, with what is used instead; tokens already paid for
-        still count.
+        """Count an error, with what is used instead, and the tokens that it cost.
+
+        ``of``: the earlier stage that is at fault; empty: this one.
         """
         self.failures.append(Failure.of(of or self.name, error, fallback=fallback))
         self.decisions.append(f"{fallback} instead: {error.kind}")
@@ -79,7 +112,7 @@ class Stage:
         """
         if strict:
             raise error
-        void_tokens(self)
+        self.void_tokens()
         self.failed(error, fallback=WITHOUT_MODEL, of=of)
         return {"is_written": True, "model_failed": True, "ledger": self.done(engine=engine, model=model)}
 

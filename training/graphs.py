@@ -26,7 +26,7 @@ def export_graph(
     """The graph of a module, with its weights inside.
 
     Args:
-        module: In evaluation mode.
+        module: The module, in evaluation mode.
         inputs: Examples, by name, in the order of the module's arguments.
         outputs: Names.
         axes: The axes of inputs that differ in length from call to call, by name and index.

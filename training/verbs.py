@@ -67,7 +67,7 @@ def _examples(words: Words) -> Iterator[tuple[NDArray[np.int64], bool]]:
 
 
 def log_odds(weights: NDArray[np.float64], words: Words) -> float:
-    """Of the word that looks most like a finite verb."""
+    """The log odds of the word that looks most like a finite verb."""
     return max((float(weights[indices].sum()) for indices, _ in _examples(words)), default=-9.0)
 
 

@@ -41,7 +41,7 @@ class Ranking(BaseModel):
     """What the baselines say to a question.
 
     Args:
-        id: Of the sample.
+        id: Id of the sample.
         best: Baseline -> its best sentences, best first; empty over a whole corpus. ``bm25_each``: the best one of each
             document, if the question has two documents.
         scores: Baseline -> its score of the best passage; with ``_sentence``, of the best sentence.
@@ -87,7 +87,7 @@ class Index:
 
     Args:
         places: Where each text stands.
-        texts: In the same order.
+        texts: The texts, in the same order.
         vectors: Unit vectors, shape (texts, d).
         bm25: Over all texts.
     """

@@ -68,7 +68,7 @@ def refusal(outcomes: Sequence[Outcome], allowed: Sequence[float]) -> Figures:
     ``refused_right_at_10`` is the former at the highest threshold that refuses at most 10 % of the answerable ones.
 
     Args:
-        outcomes: Of answerable and unanswerable questions.
+        outcomes: Outcomes of answerable and unanswerable questions.
         allowed: Shares of the answerable questions that may be refused.
     """
     yes, no = [o for o in outcomes if o.answerable], [o for o in outcomes if not o.answerable]
@@ -161,7 +161,7 @@ def both_sides(outcomes: Sequence[Outcome]) -> Figures:
 
 
 def lint(runs: Runs) -> Figures:
-    """Of a hundred answers, those in which at least one sentence has each fault: of each run, and of all."""
+    """How many of a hundred answers have each fault in at least one sentence: for each run, and for all."""
     parts = {name.split("/")[0]: [o.faults for o in runs[name].values() if not o.refused] for name in KEYS["lint"]}
     parts["all"] = [faults for part in parts.values() for faults in part]
     return {

@@ -52,8 +52,8 @@ class Reply(BaseModel):
     """What the product replied to a question.
 
     Args:
-        id: Of the sample.
-        sentences: Of the answer; empty if it refused.
+        id: Id of the sample.
+        sentences: Sentences of the answer; empty if it refused.
         refused: The reason it gave; empty if it answered.
         forced: Sentences of the answer with ``abstain="never"``, where it refused and the run asks for them.
         answerable: The calibrated probability that the evidence answers the question; None if there is none.
@@ -142,7 +142,7 @@ def reply_of(sample_id: str, answer: Answer, known: Mapping[str, str], benchmark
     """What is stored of an answer.
 
     Args:
-        sample_id: Of the question.
+        sample_id: Id of the question.
         answer: The product's.
         known: Document id in the store -> id in the benchmark.
         benchmark: Whose documents the evidence must equal.

@@ -37,7 +37,7 @@ class Outcome(BaseModel):
         spans: Evidence spans.
         exact: Those whose text equals the document's.
         conflicts: Digests of the conflicts that it reports.
-        faults: Of its sentences; see `bench.answers.lint`.
+        faults: Faults of its sentences; see `bench.answers.lint`.
     """
 
     model_config = ConfigDict(frozen=True)

@@ -49,7 +49,7 @@ from interfaces.audit import read_documents
 OUT = Path("bench/results/conflicts.json")
 PLANTED = Path(__file__).with_name("planted")
 QUESTIONS = 150
-"""Of RAMDocs."""
+"""Questions of RAMDocs."""
 GENUINE = {"genuine", "contradiction", "change"}
 """Marks of a reader who sees a conflict."""
 ENCODED = 500

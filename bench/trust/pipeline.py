@@ -49,7 +49,7 @@ class Look(BaseModel):
 
 
 def look(store: Path, settings: Mapping[str, str] | None = None) -> Look:
-    """Of a store that nobody else has open. Raises `InvariantError` if it cannot be read."""
+    """Read a store that nobody else has open. Raises `InvariantError` if it cannot be read."""
     done = run_python(store, "-m", "bench.trust.pipeline", "look", str(store), settings=settings)
     if done.code:
         raise InvariantError(f"{store} cannot be read: {done.err[-2000:]}")

@@ -56,7 +56,7 @@ class Owner:
 
     @property
     def ids(self) -> set[str]:
-        """Of its documents, chunks, jobs and threads."""
+        """The ids of its documents, chunks, jobs and threads."""
         return {*self.documents.values(), *self.chunks, *self.jobs, *self.threads}
 
     def settle_in(self) -> None:

@@ -47,7 +47,7 @@ class DocumentIdentity(BaseModel, frozen=True):
         entity: The company, product, person or place that its statements are about.
         period: The year, quarter or other period that it reports on.
         date: When it was written or takes effect, as written.
-        version: Of a document or product, without "v".
+        version: The version of the document or product, without "v".
         status: ``draft``, ``superseded``, ``withdrawn``, ``obsolete``, ``deprecated`` or ``archived``.
     """
 

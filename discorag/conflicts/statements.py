@@ -223,7 +223,7 @@ class AuditDocument:
         return sum(self.words[w] for w in words)
 
     def shared_names(self, other: Self) -> float:
-        """Of the names of the document with fewer, the share that both have; 1 if it has hardly any."""
+        """The share of the names of the document with fewer that both have; 1 if it has hardly any."""
         fewer = min(len(self.names), len(other.names))
         return len(self.names & other.names) / fewer if fewer >= _LEAST_NAMES else 1
 

@@ -40,7 +40,7 @@ class Value:
         number: As written; 0 for dates, versions and literals.
         amount: The number in the base unit.
         step: Half the last digit that is given, in the base unit: "1.5 hours" is exact to 0.05 hours.
-        parts: Of a date year, month, day (0 where not given); of a version its numbers.
+        parts: Year, month, day of a date (0 where not given); the numbers of a version.
         is_rough: Whether the sentence says "about" of it.
     """
 

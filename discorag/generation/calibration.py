@@ -120,7 +120,7 @@ def absent_terms(inputs: AnswerInputs) -> list[str]:
 
 
 def terms_not_in(chunks: Iterable[Chunk], wanted: Iterable[str]) -> list[str]:
-    """Those of some folded terms that no chunk, title, heading or table header has, whatever their case."""
+    """Which of some folded terms no chunk, title, heading or table header has, whatever their case."""
     sources = fold("\n".join("\n".join((c.title, *c.headings, c.columns, c.text)) for c in chunks)).casefold()
     return [term for term in wanted if term.casefold() not in sources]
 

@@ -36,7 +36,7 @@ class Prefixes:
         return f"/{digest(both)[:8]}" if both.strip("\n") else ""
 
     def less(self, tokens: FastTokens) -> FastTokens:
-        """Return the tokenizer with the window that the longer prefix leaves."""
+        """Return the tokenizer with a window that is shorter by the longer of the two prefixes."""
         return tokens.less(max(tokens.counts([self.query, self.passage])) - tokens.special_tokens)
 
 

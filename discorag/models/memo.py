@@ -15,7 +15,7 @@ from discorag.models.protocol import Encoder
 from discorag.schema.values import Vectors
 
 QUESTIONS = 16
-"""Questions in the cache: those in progress, each of which four stages encode."""
+"""Questions whose vectors are in the cache: up to four stages of a run encode the same one."""
 _AT_ONCE = 4096
 """Texts that are encoded together: as long as one of their vectors is in the cache, all of them stay in memory."""
 _KEY = 16  # bytes

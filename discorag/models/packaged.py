@@ -67,7 +67,7 @@ def language_warning(text: str, models: Sequence[str]) -> str:
     """A sentence that names the models which do not know the language of a text; empty if all do, or if it is unknown.
 
     Args:
-        text: Of a document, or of the passages that were found.
+        text: The text of a document, or of the passages that were found.
         models: Versions of the encoder and the reranker. The languages of models that are not packaged are unknown.
     """
     packaged = [model for version in models if (model := PACKAGED.get(version.partition("@")[0]))]

@@ -5,6 +5,7 @@ Source: DISRetrieval section 3.3, which searches one document.
 
 import asyncio
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -16,8 +17,7 @@ from discorag.retrieval.forest import Forest, NodeScores, NodeVectors, Scores, n
 from discorag.retrieval.selectors import Floats
 from discorag.schema.document import Scope
 from discorag.store.database import no_document
-from discorag.store.records import SearchQuery
-from discorag.store.retrieval import Distinct, distinct
+from discorag.store.records import Distinct, Hit, SearchQuery
 from discorag.store.search import reciprocal_ranks, reciprocal_ranks_of
 from discorag.store.store import Store
 from discorag.text.bm25 import TermCounts
@@ -41,28 +41,27 @@ class TreeIndex:
         """The builder's version, and how nodes are encoded."""
         return f"{self._builder.version}|{self._vectors}"
 
-    async def documents(self, query: SearchQuery, limit: int) -> Distinct[str]:
-        """The documents nearest to the question, each content once.
+    async def documents(self, query: SearchQuery, limit: int) -> Distinct:
+        """The documents nearest to the question, each text once; the hits' ids are those of documents.
 
         If there are more than ``limit``, their ranking is fused with that of the documents of the best chunks by hybrid
         search (reciprocal rank).
         """
+        take = partial(self._store.take, of_documents=True, each_text_once=True)
+        return await asyncio.to_thread(take, self._scope, partial(self._rank, query), limit)
 
-        def find(n: int) -> list[tuple[str, str]]:
-            near = [doc_id for doc_id, _ in self._store.search_documents(self._scope, query, n)]
-            if len(near) >= n:
-                scores = reciprocal_ranks((near, self._of_best_chunks(query)))
-                near = sorted(scores, key=lambda doc_id: -scores[doc_id])[:n]
-            return [(doc_id, doc_id) for doc_id in near]
-
-        return await asyncio.to_thread(distinct, self._store, self._scope, find, limit)
+    def _rank(self, query: SearchQuery, n: int) -> list[Hit]:
+        near = self._store.rank_documents(self._scope, query, n)
+        if len(near) < n:
+            return near
+        scores = reciprocal_ranks(([hit.chunk_id for hit in near], self._of_best_chunks(query)))
+        return [Hit(doc_id, scores[doc_id]) for doc_id in sorted(scores, key=lambda doc_id: -scores[doc_id])[:n]]
 
     def _of_best_chunks(self, query: SearchQuery) -> list[str]:
         """The documents of the best chunks by hybrid search, best first: an exact term may stand in one chunk only."""
-        query = query.model_copy(update={"retrieval": "hybrid", "top_k": BEST_CHUNKS})
-        hits = self._store.search(self._scope, query)
-        found = self._store.stored_chunks(self._scope, [hit.chunk_id for hit in hits])
-        return list(dict.fromkeys(found[hit.chunk_id].doc_id for hit in hits if hit.chunk_id in found))
+        hits = self._store.rank(self._scope, query.model_copy(update={"retrieval": "hybrid"}), BEST_CHUNKS)
+        owners = self._store.owners(self._scope, [hit.chunk_id for hit in hits])
+        return list(dict.fromkeys(owners[hit.chunk_id].doc_id for hit in hits if hit.chunk_id in owners))
 
     async def ensure(self, doc_ids: Sequence[str], *, by_any_parser: bool = False) -> None:
         """Build and store the trees that are missing or of another version.

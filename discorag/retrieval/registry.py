@@ -95,9 +95,12 @@ class TreeRetriever:
 
 @dataclass(frozen=True)
 class ChunkRetriever:
-    """A search for the best ``query.top_k`` chunks, which blocks. None: every chunk, in document order."""
+    """Ranks a scope's chunks for a query: the first n, best first. Blocks. None: every chunk, in document order.
 
-    search: Callable[[Store, Scope, SearchQuery], list[Hit]] | None
+    The ranking may hold copies and what is not stored any more: `Store.take` drops both.
+    """
+
+    search: Callable[[Store, Scope, SearchQuery, int], list[Hit]] | None
 
 
 Retriever = ChunkRetriever | TreeRetriever

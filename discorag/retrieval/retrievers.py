@@ -50,8 +50,8 @@ _UNROUTED = Failure(
 )
 
 
-def _search(store: Store, scope: Scope, query: SearchQuery, *, retrieval: Retrieval) -> list[Hit]:
-    return store.search(scope, query.model_copy(update={"retrieval": retrieval}))
+def _search(store: Store, scope: Scope, query: SearchQuery, n: int, *, retrieval: Retrieval) -> list[Hit]:
+    return store.rank(scope, query.model_copy(update={"retrieval": retrieval}), n)
 
 
 DENSE = ChunkRetriever(partial(_search, retrieval="dense"))

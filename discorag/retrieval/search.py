@@ -6,7 +6,7 @@ Source: DISRetrieval section 3.3 for the trees of one document. To search for do
 import asyncio
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,8 +21,8 @@ from discorag.schema.document import Chunk, Scope
 from discorag.schema.metadata import Filters
 from discorag.schema.values import Span
 from discorag.store.outline import node_id
-from discorag.store.records import Hit, SearchQuery
-from discorag.store.retrieval import Distinct, distinct_chunks
+from discorag.store.records import Distinct, Hit, SearchQuery
+from discorag.store.retrieval import ATTEMPTS
 from discorag.store.store import Store
 
 EvidencePlaces = Mapping[str, Sequence[Span]]
@@ -50,20 +50,25 @@ class TreeOptions:
 
 async def search_chunks(
     store: Store, encoder: Encoder, scope: Scope, question: str, retriever: str, *, top_k: int, filters: Filters
-) -> tuple[Distinct[Hit], dict[str, Chunk]]:
+) -> tuple[Distinct, dict[str, Chunk]]:
     """The ``top_k`` best chunks, each text once, and the chunks by id. Raises as `Encoder.encode_query`.
 
-    A retriever that is not one over chunks means ``dense``.
+    A retriever over trees, or of everything, is replaced by ``dense``. What is deleted or replaced between the search
+    and the reading is searched for again, and at last left out.
     """
     found = RETRIEVERS[retriever]
     search = (found.search if isinstance(found, ChunkRetriever) else None) or DENSE.search
     assert search is not None
     query = SearchQuery(vector=await encoder.encode_query(question), text=question, filters=filters)
 
-    def find(n: int) -> list[Hit]:
-        return search(store, scope, query.model_copy(update={"top_k": n}))
+    def find(attempts: int = ATTEMPTS) -> tuple[Distinct, dict[str, Chunk]]:
+        hits = store.take(scope, lambda n: search(store, scope, query, n), top_k, each_text_once=True)
+        read = store.stored_chunks(scope, [hit.chunk_id for hit in hits.best])
+        if len(read) < len(hits.best) and attempts > 1:
+            return find(attempts - 1)
+        return replace(hits, best=[hit for hit in hits.best if hit.chunk_id in read]), read
 
-    return await asyncio.to_thread(distinct_chunks, store, scope, find, top_k)
+    return await asyncio.to_thread(find)
 
 
 def tree_index(retriever: TreeRetriever, tools: TreeTools, store: Store, scope: Scope) -> TreeIndex:
@@ -104,9 +109,10 @@ async def search_trees(
     near = await index.documents(query, options.documents)
     if not near.best:
         return TreeSearch(index, None, {})
-    await index.ensure(near.best, by_any_parser=True)
+    doc_ids = [hit.chunk_id for hit in near.best]
+    await index.ensure(doc_ids, by_any_parser=True)
     texts = retriever.reads or options.in_tokens
-    scores = await index.scores(query, near.best, by=options.scored_by, texts=texts)
+    scores = await index.scores(query, doc_ids, by=options.scored_by, texts=texts)
     if options.in_tokens:
         scores = await asyncio.to_thread(in_tokens, scores, backends.encoder.tokens)
     tree_query = TreeQuery(

@@ -207,7 +207,7 @@ class Namesake(BaseModel, frozen=True):
     Args:
         a: What a source says about one of them.
         b: What a source says about the other.
-        reason: In a few words, how the other one differs.
+        reason: How the other one differs, in a few words.
         statements: Numbers of the statements of both sides.
     """
 

@@ -22,7 +22,7 @@ STAGES = {
 makes in it. The graph (`graphs.answer`) decides which of them run.
 """
 WITHOUT_MODEL = "the answer without a language model"
-"""What is used instead of an answer for which a language model failed, as notes name it."""
+"""What notes call the answer that is used if a language model fails."""
 
 
 class Failure(BaseModel, frozen=True):

@@ -6,7 +6,7 @@ from datetime import datetime
 from threading import Lock
 from typing import Any, TypeVar
 
-from sqlalchemy import Column, ColumnElement, Connection, Row, Select, and_, delete, func, insert, or_, select, update
+from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, func, insert, or_, select, update
 
 from discorag.schema.document import Chunk, Document, Scope, name_sources
 from discorag.schema.values import Span, Vectors, unit
@@ -203,7 +203,7 @@ class Documents:
         return [(i, Span.model_construct(start=start, end=end)) for i, start, end in json.loads(unpack_text(packed))]
 
     def known_chunks(self, scope: Scope, ids: Collection[str]) -> set[str]:
-        """Those of these ids that are chunks of stored documents."""
+        """Which of these ids are chunks of stored documents."""
         query = select(C.c.id).join(D).where(is_in(scope))
         with self.database.read() as db:
             return {i for part in in_parts(set(ids)) for i in db.scalars(query.where(C.c.id.in_(part)))}
@@ -225,11 +225,17 @@ class Documents:
                 return list(db.execute(query))
             return [row for part in in_parts(doc_ids) for row in db.execute(query.where(D.c.doc_id.in_(part)))]
 
-    def _known_ids(self, scope: Scope, column: Column[str], ids: Sequence[str]) -> set[str]:
-        """Which of these ids, of chunks or documents, are stored."""
-        query = select(column).select_from(D if column.table is D else C.join(D)).where(is_in(scope))
+    def owners(self, scope: Scope, ids: Collection[str], *, of_documents: bool = False) -> dict[str, Manifest]:
+        """The documents that these chunks belong to, by the chunk's id; what is not stored is left out.
+
+        ``of_documents``: the ids are those of documents.
+        """
+        column, rows = (D.c.doc_id, D) if of_documents else (C.c.id, C.join(D))
+        query = select(column, D.c.number, D.c.manifest).select_from(rows).where(is_in(scope))
         with self.database.read() as db:
-            return {found for part in in_parts(ids) for found in db.scalars(query.where(column.in_(part)))}
+            found = [tuple(row) for part in in_parts(set(ids)) for row in db.execute(query.where(column.in_(part)))]
+        manifests = {number: manifest_from(packed) for number, packed in {n: m for _, n, m in found}.items()}
+        return {i: manifests[number] for i, number, _ in found}
 
 
 def in_parts(ids: Iterable[T], size: int = _MANY) -> Iterator[list[T]]:

@@ -101,7 +101,7 @@ class Index(Searcher, Protocol):
         ...
 
     def flush(self) -> None:
-        """Returns when what was applied survives the end of this process, and a power failure."""
+        """Write all that was applied to disk: afterwards it survives the end of this process, and a power failure."""
         ...
 
     @property

@@ -28,7 +28,7 @@ class TreeArrays:
         words: Words of every node's text, shape (nodes,).
         spans: Start and end of every leaf in its document, shape (leaves, 2).
         child_ends: Children of the inner nodes up to and with each, after a 0, shape (inner + 1,).
-        children: Of all inner nodes, one after another, shape (edges,).
+        children: The children of all inner nodes, one after another, shape (edges,).
         below: The leaves below every inner node.
     """
 

@@ -1,5 +1,6 @@
 """What the store takes and returns, and checks of what it takes."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, Literal
@@ -42,6 +43,11 @@ class Manifest(BaseModel, frozen=True):
     file_bytes: int = 0
     unread: dict[str, int] = {}
 
+    @property
+    def text_key(self) -> str:
+        """A hash of the document's text: documents with the same one are copies."""
+        return self.text_hash or self.content_hash
+
 
 class Corpus(BaseModel, frozen=True):
     """What is stored of one corpus; ``written``: when one of its documents was last stored, if that is known."""
@@ -61,6 +67,17 @@ class Hit:
 
     chunk_id: str
     score: float
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """The best hits, of documents with the same text only those of one.
+
+    ``copies``: document id -> names of the other files with its text.
+    """
+
+    best: list[Hit]
+    copies: Mapping[str, list[str]]
 
 
 class SearchQuery(BaseModel, frozen=True, arbitrary_types_allowed=True):

@@ -3,8 +3,9 @@
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from threading import Lock
-from typing import Self, TypeVar
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +19,10 @@ from discorag.store import tables
 from discorag.store.database import Database, is_in
 from discorag.store.documents import indexed_documents
 from discorag.store.index import DENSE, DOCUMENT, IndexedDocument, Searcher
-from discorag.store.records import Hit, SearchQuery
+from discorag.store.records import Distinct, Hit, Manifest, SearchQuery
 from discorag.store.tables import DAMAGED
 from discorag.text.terms import SparseVector, sparse_query
 
-T = TypeVar("T")
-U = TypeVar("U")
 FUSION_DEPTH = 100
 """How deep each ranking is read for fusion (deeper if more hits are wanted)."""
 RRF_K = 60
@@ -69,15 +68,18 @@ def ranked(fetch: Callable[[int], list[Hit]], depth: int) -> list[Hit]:
     return ordered(hits)[:depth]
 
 
-def find_enough(find: Callable[[int], Sequence[T]], keep: Callable[[Sequence[T]], list[U]], wanted: int) -> list[U]:
-    """The first ``wanted`` of the hits that pass ``keep``; the search is doubled until there are enough."""
-    n = wanted
-    while True:
-        hits = find(n)
-        kept = keep(hits)
-        if len(kept) >= wanted or len(hits) < n:
-            return kept[:wanted]
-        n *= 2
+def drop_copies(hits: Sequence[Hit], owners: Mapping[str, Manifest]) -> Distinct:
+    """Keep only the hits of the first document by URI where several have the same text.
+
+    ``owners``: the documents that the hits belong to, by the hits' ids; a hit without one is kept.
+    """
+    first, copies = dict[str, str](), dict[str, list[str]]()
+    for manifest in sorted({m.doc_id: m for m in owners.values()}.values(), key=lambda m: m.uri):
+        known = first.setdefault(manifest.text_key, manifest.doc_id)
+        if known != manifest.doc_id:
+            copies.setdefault(known, []).append(Path(manifest.uri).name)
+    kept = [h for h in hits if (m := owners.get(h.chunk_id)) is None or first[m.text_key] == m.doc_id]
+    return Distinct(kept, copies)
 
 
 def _rounded(hits: Sequence[Hit]) -> list[Hit]:

@@ -2,25 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Self
-
-from sqlalchemy import Column
 
 from discorag.config import StoreSettings
 from discorag.schema.document import Scope
 from discorag.schema.errors import ConfigError, InputError, InvariantError, NotFoundError
 from discorag.schema.metadata import Filters
-from discorag.store import tables
 from discorag.store.check import Difference, Report, check_store
 from discorag.store.database import FILE, Database
 from discorag.store.index import IndexPlace
 from discorag.store.live import LiveIndex
 from discorag.store.postgres import PostgresServer
-from discorag.store.records import Hit, SearchQuery
-from discorag.store.search import best, find_enough, nearest_documents
+from discorag.store.records import Distinct, Hit, SearchQuery
+from discorag.store.search import best, drop_copies, nearest_documents
 from discorag.store.sqlite import SqliteFile
 from discorag.store.trees import DocumentTrees
 from discorag.text.terms import sparse_query
@@ -95,51 +92,74 @@ class Store(DocumentTrees):
             InputError: ``top_k`` is below 1.
             InvariantError: The query vector has not shape (d,).
         """
-        self._check(query, query.top_k)
-
-        def find(count: int) -> list[Hit]:
-            wanted = query.model_copy(update={"top_k": count})
-            return self.index.search(lambda searcher: best(wanted, searcher, scope))
-
-        return self._current(find, scope, tables.chunks.c.id, query.top_k)
+        return self.take(scope, lambda n: self.rank(scope, query, n), query.top_k).best
 
     def search_words(self, scope: Scope, text: str, filters: Filters, limit: int) -> list[Hit]:
         """The best chunks of the scope that hold at least one search term of ``text``, by BM25; empty if none does."""
         wanted = sparse_query(text)
 
-        def find(count: int) -> list[Hit]:
-            return self.index.search(lambda searcher: searcher.nearest(scope, wanted, filters, count))
+        def rank(n: int) -> list[Hit]:
+            return self.index.search(lambda searcher: searcher.nearest(scope, wanted, filters, n))
 
-        return self._current(find, scope, tables.chunks.c.id, limit) if wanted[0] else []
+        return self.take(scope, rank, limit).best if wanted[0] else []
 
     def search_documents(self, scope: Scope, query: SearchQuery, limit: int) -> list[tuple[str, float]]:
         """The best documents with their scores, best first: cosine of the query to the mean of a document's chunks.
 
         Of the query, ``vector`` and ``filters`` count; equal scores go by document id. Raises as `search`.
         """
-        self._check(query, limit)
+        found = self.take(scope, lambda n: self.rank_documents(scope, query, n), limit, of_documents=True)
+        return [(hit.chunk_id, hit.score) for hit in found.best]
 
-        def find(count: int) -> list[Hit]:
-            return self.index.search(lambda searcher: nearest_documents(query, searcher, scope, count))
+    def rank(self, scope: Scope, query: SearchQuery, n: int) -> list[Hit]:
+        """The first ``n`` chunks as the index ranks them, for `take`. Raises as `search`."""
+        self._check(query, n)
+        wanted = query.model_copy(update={"top_k": n})
+        return self.index.search(lambda searcher: best(wanted, searcher, scope))
 
-        hits = self._current(find, scope, tables.documents.c.doc_id, limit)
-        return [(hit.chunk_id, hit.score) for hit in hits]
+    def rank_documents(self, scope: Scope, query: SearchQuery, n: int) -> list[Hit]:
+        """The same for documents, whose ids are those of the hits."""
+        self._check(query, n)
+        return self.index.search(lambda searcher: nearest_documents(query, searcher, scope, n))
+
+    def take(
+        self,
+        scope: Scope,
+        rank: Callable[[int], list[Hit]],
+        wanted: int,
+        *,
+        of_documents: bool = False,
+        each_text_once: bool = False,
+    ) -> Distinct:
+        """The first ``wanted`` hits of a ranking that are stored; the one loop around every search.
+
+        A shared index may hold what was replaced a moment ago. The ranking is read twice as deep until there are
+        enough.
+
+        Args:
+            scope: Where the hits are.
+            rank: Returns the first n hits, best first.
+            wanted: How many to take.
+            of_documents: The hits are documents, not chunks.
+            each_text_once: Drop hits of documents that are copies of others.
+        """
+        n = wanted
+        while True:
+            hits = rank(n)
+            found = Distinct(hits, {})
+            if each_text_once or not self.index.is_exact:
+                owners = self.owners(scope, [hit.chunk_id for hit in hits], of_documents=of_documents)
+                found = Distinct([hit for hit in hits if hit.chunk_id in owners], {})
+                found = drop_copies(found.best, owners) if each_text_once else found
+            if len(found.best) >= wanted or len(hits) < n:
+                return Distinct(found.best[:wanted], found.copies)
+            n *= 2
 
     def _check(self, query: SearchQuery, limit: int) -> None:
         if limit < 1:
             raise InputError(f"top_k is {limit}.", hint="Ask for at least 1.")
         if query.vector.shape != (shape := (self.database.identity.dimension,)):
             raise InvariantError(f"The query vector has shape {query.vector.shape}, expected {shape}.")
-
-    def _current(self, find: Callable[[int], list[Hit]], scope: Scope, column: Column[str], wanted: int) -> list[Hit]:
-        """The first hits that are in the database: a shared index may hold what was replaced a moment ago."""
-
-        def current(hits: Sequence[Hit]) -> list[Hit]:
-            ids = [hit.chunk_id for hit in hits]
-            known = set(ids) if self.index.is_exact else self._known_ids(scope, column, ids)
-            return [hit for hit in hits if hit.chunk_id in known]
-
-        return find_enough(find, current, wanted)
 
     def check(self) -> Report:
         """Read all that is stored, and count what the index has; changes nothing."""

@@ -1,32 +1,14 @@
-"""The sentences of a draft, and where an answer goes after they were verified."""
+"""The sentences of a draft, and which of them are headings."""
 
 import re
-from typing import Literal
 
 from discorag.ingest.segment.sentence_table import folded
-from discorag.schema.answer import Answer, AnswerInputs, Support
-from discorag.schema.values import amount
+from discorag.schema.answer import AnswerInputs
 from discorag.text.citations import without_references
 from discorag.text.sentences import sentence_spans
 
 _HASHES = re.compile(r"^\s*#{1,6}\s+")
 _ENDING = re.compile(r"[.!?。！？…][\"'”’)\]」』]*\s*$")
-
-Next = Literal["refine", "abstain", "end"]
-
-
-def next_step(answer: Answer, rounds: int, *, may_abstain: bool) -> tuple[Next, str]:
-    """Where an answer goes after verification, and why.
-
-    ``rounds`` are the rounds of refinement that are left. ``may_abstain``: whether to withhold an answer if a judge
-    finds none of its sentences supported. Sentences to check are not withheld: their value may stand elsewhere, and the
-    reader sees which it is.
-    """
-    if rounds:
-        return "refine", f"{amount(rounds, 'rounds')} left"
-    if may_abstain and all(s.support is Support.NOT_SUPPORTED for s in answer.sentences):
-        return "abstain", "The documents support no sentence of the answer that was written."
-    return "end", "the answer is verified"
 
 
 def is_heading(sentence: str, inputs: AnswerInputs) -> bool:

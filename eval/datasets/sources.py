@@ -12,7 +12,7 @@ class Source:
         name: As on the command line.
         path: File or folder below the data folder.
         published: Where it is published, and the files there that are read.
-        licence: Of the questions, and of documents where it is another one.
+        licence: Licence of the questions, and of documents where it is another one.
         size: Questions, and bytes where they are known.
         layout: What belongs at ``path``.
         unseen: What is known of the layout from documentation only; empty: the loader has read official files.

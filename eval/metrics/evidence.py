@@ -66,7 +66,7 @@ def retrieved_parts(given: Given, words: int) -> set[tuple[str, int]]:
 
 
 def best_place(gold: Gold, pieces: Iterable[DocSpan]) -> DocSpan:
-    """Of the places of a piece of gold evidence the one covered best; the first of equals."""
+    """The place of a piece of gold evidence that is covered best; the first of equals."""
     return max(gold.anywhere, key=lambda place: count_covered(pieces, place) / (place.span.end - place.span.start))
 
 

@@ -21,7 +21,7 @@ def mauve_of(records: Sequence[Record], samples: Sequence[Sample], model: Path) 
     100 words of each count.
 
     Args:
-        records: Of one run.
+        records: The records of one run.
         samples: Its questions.
         model: Folder of the model that gives the features, gpt2-large in ALCE; the package wants gpt2 in its name.
 

@@ -27,7 +27,7 @@ def report(folders: Sequence[Path]) -> str:
     Differences are to ``standard``, or to the first system of a run without it.
 
     Args:
-        folders: Of the runs, in this order.
+        folders: The folders of the runs, in this order.
 
     Raises:
         MissingPathError: No such run.

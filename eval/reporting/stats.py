@@ -52,7 +52,7 @@ def compare(a: Mapping[str, float], b: Mapping[str, float], *, seed: int) -> Pai
     Args:
         a: Question -> score of the first system, 0 to 100.
         b: The same of the second.
-        seed: Of the bootstrap.
+        seed: Seed of the bootstrap.
     """
     differences = np.array([a[question] - b[question] for question in a if question in b])
     if not len(differences):

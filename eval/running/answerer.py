@@ -226,7 +226,7 @@ class Answerer:
         )
 
     def _read_of(self, chunk: Chunk, result: AskResult) -> list[DocSpan]:
-        """What was read of a chunk: the evidence in it, as far as a retriever over trees found less than all."""
+        """What was read of a chunk: the evidence in it if a retriever over trees chose some, else all."""
         spans = result.evidence.get(chunk.id, (chunk.span,))
         return [self._corpus.place(chunk.doc_id, span) for span in spans]
 

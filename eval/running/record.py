@@ -74,7 +74,7 @@ class SystemSummary(BaseModel, frozen=True):
         partly_local: Questions in which something stood in for the language model: not the system's own answers.
         stood_in: Stage -> questions in which it did there.
         errors: Questions without an answer.
-        tokens_in, tokens_out, calls: Of the language model.
+        tokens_in, tokens_out, calls: Tokens and calls of the language model.
         seconds: Median wall seconds per question.
         words: Median words per answer.
     """
@@ -109,12 +109,12 @@ class Run(BaseModel, frozen=True):
         dataset: Its dataset and split, e.g. ``asqa (development split, subset)``.
         n: Number of questions.
         documents: Number of documents retrieved from.
-        seed: Of the choice of questions.
+        seed: Seed of the choice of questions.
         key: Digest of suite, data and switches: a folder is resumed only under the same key.
         versions: Package or stage -> version.
         hardware: CPU, cores, memory; no host names, no paths.
         dropped: What the loader left out -> count.
-        systems: By name.
+        systems: The systems by name.
         skipped: System -> why it was not run (no endpoint configured, say).
         finished: False while questions are missing.
         seconds: Wall time over all sessions, ingest included.

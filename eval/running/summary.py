@@ -20,7 +20,7 @@ def summarise(
     metric that applied but could score no answer is listed in ``missing``; it never becomes zero.
 
     Args:
-        records: Of one system.
+        records: The records of one system.
         samples_strata: Sample id -> its strata.
         missing: Metric -> why it was not computed at all.
     """

@@ -11,7 +11,6 @@ from langgraph.runtime import Runtime
 from langgraph.types import Overwrite
 
 from discorag.answering.passages import count_tokens
-from discorag.generation.draft import emit_token
 from discorag.generation.prompted.paper import PaperEngine, without_structure
 from discorag.generation.prompted.prose import SPARE
 from discorag.models.protocol import TokenCounter
@@ -19,7 +18,7 @@ from discorag.options import TOP_K
 from discorag.schema.answer import AnswerInputs, Outcome
 from discorag.schema.errors import ContextTooLongError, InputError, ModelError
 from discorag.schema.ledger import WITHOUT_MODEL, Failure
-from discorag.store.retrieval import check_query, distinct_chunks, nothing_in
+from discorag.store.retrieval import check_query, nothing_in
 from discorag.store.search import fuse_rankings
 from nodes.answer.generate import draft_update
 from nodes.answer.retrieve import find_chunks
@@ -118,10 +117,11 @@ async def gather(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     top_k = context.top_k or TOP_K
     searches = await asyncio.gather(*(find_chunks(query, state, context, top_k) for query in state.get("queries", [])))
     best = fuse_rankings([found.best for found, _ in searches])
-    own, read = await asyncio.to_thread(distinct_chunks, backends.store, scope, lambda n: best[:n], top_k)
+    take = partial(backends.store.take, each_text_once=True)
+    own = await asyncio.to_thread(take, scope, lambda n: best[:n], top_k)
     if not own.best:
         raise await asyncio.to_thread(nothing_in, backends.store, scope)
-    context.set_cache(EvidenceCache(found=read))
+    context.set_cache(EvidenceCache(found={i: chunk for _, read in searches for i, chunk in read.items()}))
     ledger = stage.done(engine="local", model=backends.encoder.version, preview=f"{len(own.best)} chunks")
     return {"hits": [asdict(h) for h in own.best], "copies": own.copies, "ledger": ledger}
 
@@ -162,7 +162,7 @@ async def _write_draft(
 
     async def write_and_show(inputs: AnswerInputs) -> Outcome[str]:
         outcome = await call(engine, inputs)
-        emit_token(stage, outcome.value)
+        stage.show_token(outcome.value)
         return outcome
 
     inputs = without_structure(await load_inputs(state, context))

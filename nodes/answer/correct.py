@@ -3,7 +3,6 @@
 from langgraph.runtime import Runtime
 
 from discorag.answering.correct import correct_sentences, is_whole, problems_in
-from discorag.generation.draft import replace_tokens
 from discorag.schema.answer import Answer
 from discorag.schema.errors import ModelError
 from nodes.answer.verify import check_answer
@@ -35,7 +34,7 @@ async def correct(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     left = len(problems_in(answer, outcome.value, failures))
     is_kept = left < len(problems) and is_whole(answer, checked, problems) and not stage.failures
     if is_kept:
-        replace_tokens(stage, outcome.value)
+        stage.replace_tokens(outcome.value)
     stage.counts |= {"problems": len(problems), "corrected": is_kept * (len(problems) - left)}
     ledger = stage.done(engine="llm", model=reader.model.name, outcome=outcome, preview=outcome.value)
     kept = stage.with_notes(answer if is_kept else checked, state)

@@ -1,18 +1,24 @@
 """generate: the draft, by a language model or of the sources' own sentences, streamed as it is written."""
 
+import asyncio
+from collections.abc import Awaitable, Callable
 from functools import partial
 
 from langgraph.runtime import Runtime
 
 from discorag.answering.write import answer_plainly, write_answer, write_by_text
-from discorag.generation.draft import Write, stream_answer, write_draft
+from discorag.generation.extractive import extract_answer
+from discorag.generation.plan_text import missing_references
 from discorag.schema.answer import AnswerInputs, Outcome
-from discorag.schema.errors import ModelError
-from discorag.text.citations import without_copied
+from discorag.schema.errors import InputError, ModelError
+from discorag.text.citations import steps, without_copied
 from nodes.context import AnswerContext, answer_context
 from nodes.inputs import answer_at_once, collected_in, load_inputs
 from nodes.stage import Stage
 from nodes.state import AnswerState, Json
+
+Write = Callable[[AnswerInputs], Awaitable[Outcome[str]]]
+"""Writes an answer by a language model. Raises `ModelError`."""
 
 
 async def generate(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
@@ -40,7 +46,7 @@ async def _write(state: AnswerState, context: AnswerContext, stage: Stage, input
     backends = await context.open_backends()
     if context.is_as_printed:
         structured = context.use_tree or context.use_graph or context.use_plan  # else this is standard RAG
-        return await stream_answer(context.paper_engine(backends).answer(inputs, structured=structured), stage)
+        return await stage.stream(context.paper_engine(backends).answer(inputs, structured=structured))
     reader, collected = context.reader(backends), collected_in(state)
     if collected:
         answer = write_answer(inputs, collected, reader)
@@ -48,7 +54,7 @@ async def _write(state: AnswerState, context: AnswerContext, stage: Stage, input
         answer = write_by_text(inputs, inputs.plan.paragraph, reader)
     else:
         answer = answer_plainly(inputs, reader)
-    return await stream_answer(answer, stage)
+    return await stage.stream(answer)
 
 
 def _pass_answer_on(written: str, inputs: AnswerInputs, context: AnswerContext, stage: Stage, model: str) -> Json:
@@ -62,10 +68,31 @@ def _pass_answer_on(written: str, inputs: AnswerInputs, context: AnswerContext, 
 async def draft_update(
     inputs: AnswerInputs, context: AnswerContext, stage: Stage, write: Write | None, model: str
 ) -> Json:
-    """Update the state with the draft that ``write`` makes with ``model``, or with an extractive one. Raises as
-    ``write``.
+    """Update the state with the draft that ``write`` makes with ``model``, or with one of sentences of the sources.
+
+    What is wrong with the plan goes into the notes. Raises as ``write`` and `Selector.rank`.
     """
-    backends = await context.open_backends()
-    outcome = await write_draft(inputs, backends.selector, stage, write)
+    is_plan_usable = await _check_plan(inputs, stage)
+    if write:
+        outcome = await write(inputs)
+        outcome = outcome.holding(without_copied(outcome.value, [c.text for c in inputs.chunks]))
+    else:
+        outcome = await extract_answer(inputs, (await context.open_backends()).selector)
+        if not is_plan_usable:
+            cause = InputError(
+                "The plan cites no passage.", hint="Name the passages that a step uses, as [2] or [2.3]."
+            )
+            stage.failed(cause, fallback="sentences by relevance")
+        stage.show_token(outcome.value)
     ledger = stage.done(engine="llm" if model else "local", model=model, outcome=outcome, preview=outcome.value)
     return {"draft": outcome.value, "written_by": model, "rounds": context.refine if model else 0, "ledger": ledger}
+
+
+async def _check_plan(inputs: AnswerInputs, stage: Stage) -> bool:
+    """Whether there is no plan, or one that cites existing passages. Citations that do not exist are reported."""
+    if inputs.plan is None:
+        return True
+    absent = await asyncio.to_thread(missing_references, inputs.plan, inputs)
+    for message in absent.values():
+        stage.failed(InputError(message), fallback="the rest of the plan", of="plan")
+    return any(r not in absent for step in steps(inputs.plan) for r in step.references)

@@ -15,8 +15,8 @@ from discorag.schema.document import Chunk
 from discorag.schema.errors import InputError, NotFoundError, ReadOnlyStoreError, StoreError
 from discorag.schema.metadata import accepts
 from discorag.schema.values import Span
-from discorag.store.records import Hit
-from discorag.store.retrieval import ATTEMPTS, Distinct, everything, nothing_in
+from discorag.store.records import Distinct, Hit
+from discorag.store.retrieval import ATTEMPTS, everything, nothing_in
 from nodes.answer.rerank import is_cut
 from nodes.context import AnswerContext, EvidenceCache, answer_context
 from nodes.inputs import filters_of, question_of
@@ -94,7 +94,7 @@ async def read_all(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     counter, room, store = backends.encoder.tokens, await context.room(backends), backends.store
     filters = filters_of(state)
 
-    def read() -> tuple[Distinct[Hit], bool, dict[str, Chunk]]:
+    def read() -> tuple[Distinct, bool, dict[str, Chunk]]:
         with store.database.read():
             every, has_more = everything(store, scope, filters, counter=counter, room=room)
             return every, has_more, store.stored_chunks(scope, [hit.chunk_id for hit in every.best])
@@ -111,7 +111,7 @@ async def read_all(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
 
 async def find_chunks(
     question: str, state: AnswerState, context: AnswerContext, wanted: int
-) -> tuple[Distinct[Hit], dict[str, Chunk]]:
+) -> tuple[Distinct, dict[str, Chunk]]:
     """The best chunks for a question, as many as ``wanted``, with the other options of this run."""
     backends, scope, filters = await context.open_backends(), await context.scope(), filters_of(state)
     return await search_chunks(
@@ -141,7 +141,7 @@ async def _cited_before(state: AnswerState, context: AnswerContext) -> list[Chun
 
 
 async def _finish(
-    found: Distinct[Hit],
+    found: Distinct,
     context: AnswerContext,
     stage: Stage,
     *,

@@ -1,18 +1,17 @@
 """verify and refine: compare a draft with its sources, report disagreements, and rewrite what a model wrote."""
 
 from collections import Counter
+from typing import Literal
 
 from langgraph.runtime import Runtime
 
 from discorag.answering.correct import problems_in
-from discorag.generation.draft import replace_tokens
 from discorag.generation.narrowing import shown_text
 from discorag.generation.prompted.prose import declined
 from discorag.generation.prompted.rewriting import refine_answer
 from discorag.schema.answer import Answer, AnswerInputs, Outcome, Support
 from discorag.schema.errors import InvalidOutputError, ModelError
 from discorag.schema.values import amount
-from discorag.verification.draft import next_step
 from discorag.verification.extracts import with_extracted_statements
 from discorag.verification.tracing import check_draft, trace_draft
 from nodes.context import AnswerContext, answer_context
@@ -41,7 +40,7 @@ async def verify_draft(state: AnswerState, runtime: Runtime[AnswerContext], *, s
     answer = await check_answer(draft, inputs, context, stage)
     if not model:
         answer = with_extracted_statements(answer, inputs)
-    step, because = next_step(answer, state.get("rounds", 0), may_abstain=may_abstain)
+    step, because = _next_step(answer, state.get("rounds", 0), may_abstain=may_abstain)
     if step == "abstain" and model and starts_again:
         error = InvalidOutputError(because)
         return stage.start_again(error, strict=context.strict, engine=context.verifier, of="generate")
@@ -56,6 +55,20 @@ async def verify_draft(state: AnswerState, runtime: Runtime[AnswerContext], *, s
     ledger = stage.done(engine=context.verifier, preview=preview)
     reason = {"because": because} if step == "abstain" else {}
     return {"answer": answer.model_dump(mode="json"), "to_correct": bool(problems), **reason, "ledger": ledger}
+
+
+def _next_step(answer: Answer, rounds: int, *, may_abstain: bool) -> tuple[Literal["refine", "abstain", "end"], str]:
+    """Where an answer goes after verification, and why.
+
+    ``rounds`` are the rounds of refinement that are left. ``may_abstain``: whether to withhold an answer if a judge
+    finds none of its sentences supported. Sentences to check are not withheld: their value may stand elsewhere, and the
+    reader sees which it is.
+    """
+    if rounds:
+        return "refine", f"{amount(rounds, 'rounds')} left"
+    if may_abstain and all(s.support is Support.NOT_SUPPORTED for s in answer.sentences):
+        return "abstain", "The documents support no sentence of the answer that was written."
+    return "end", "the answer is verified"
 
 
 async def check_answer(draft: str, inputs: AnswerInputs, context: AnswerContext, stage: Stage) -> Answer:
@@ -93,6 +106,6 @@ async def refine(state: AnswerState, runtime: Runtime[AnswerContext]) -> Json:
     outcome = Outcome(value=better.value, usage=better.usage, prompt_hash=better.prompt_hash)
     same = better.value == draft.strip()
     if not same:
-        replace_tokens(stage, better.value)
+        stage.replace_tokens(better.value)
     ledger = stage.done(engine="llm", model=model.name, outcome=outcome, preview=better.value)
     return {"draft": better.value, "rounds": 0 if same else state.get("rounds", 0) - 1, "ledger": ledger}

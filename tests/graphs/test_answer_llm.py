@@ -19,7 +19,7 @@ from discorag.schema.errors import InputError
 from discorag.schema.ledger import WITHOUT_MODEL, Ledger
 from discorag.schema.statements import StatementGraph, parse_plan
 from graphs.answer import build
-from nodes.answer.structure import FROM_PASSAGES
+from nodes.answer.relate import FROM_PASSAGES
 from nodes.context import AnswerContext
 from tests.conftest import Pipelines
 from tests.graphs.conftest import Opened

@@ -57,7 +57,7 @@ def usual(shared_pipeline: Pipelines, tmp_path_factory: pytest.TempPathFactory) 
 
 
 def engines(result: AskResult) -> list[str]:
-    """Of the stages that the paper has beside retrieval."""
+    """The engines of the stages that the paper has beside retrieval."""
     return [stage_of(result.ledger, name).engine for name in ("parse", "relate", "plan", "generate", "verify")]
 
 

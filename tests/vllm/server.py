@@ -53,7 +53,7 @@ class VllmServer:
     Args:
         model: Folder of the model.
         name: Its name for clients.
-        *arguments: Of ``vllm serve``.
+        *arguments: Arguments for ``vllm serve``.
         log: File for what the server prints.
 
     Raises:

@@ -42,7 +42,7 @@ PENALTY = 0.3
 from these sets, its name is missing too, more often than from a folder that does not answer."""
 SURE = 0.5
 RELEVANT = -5.0
-"""Of -8 to 3, the lowest logit whose F1 on HotpotQA and Natural Questions is within two points of the highest, if the
+"""The lowest logit from -8 to 3 whose F1 on HotpotQA and Natural Questions is within two points of the highest, if the
 best sentence of the second best source is included from it."""
 NARROWING = 0.5
 GAPS = (5.0, 6.0, 7.0, 8.0, 9.0, 10.0)
@@ -61,8 +61,8 @@ class Question:
     Args:
         dataset, group: See `eval.splits`.
         answerable: Whether its evidence answers it.
-        inputs: Of `Calibration.answers`.
-        logits: Of the sentences that were read, best first.
+        inputs: What `Calibration.answers` reads.
+        logits: The logits of the sentences that were read, best first.
         gold: Which of these are gold evidence.
         gold_count: Gold sentences in the evidence, read or not.
     """
@@ -151,7 +151,7 @@ def _f1_by_dataset(questions: Sequence[Question], gap: float) -> dict[str, float
 
 
 def _f1(question: Question, count: int) -> float:
-    """Of the ``count`` best sentences against the gold ones."""
+    """F1, 0 to 1, of the ``count`` best sentences against the gold ones."""
     return 2 * float(question.gold[:count].sum()) / (count + question.gold_count)
 
 

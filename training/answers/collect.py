@@ -109,7 +109,7 @@ def _group(source: Source, benchmark: Benchmark, sample: Sample) -> str:
 def settings_of(
     source: Source, sample: Sample, names: Sequence[str], rng: random.Random
 ) -> Iterator[tuple[str, list[str]]]:
-    """Of which documents a question is asked: its own (among others where they are short), and without its own."""
+    """The documents that a question is asked of: its own (among others where they are short), and without its own."""
     gold = {p.doc for g in sample.gold for p in g.anywhere}
     others = [n for n in names if n not in sample.documents]
     rng.shuffle(others)

@@ -10,7 +10,7 @@ from typing import Any
 from training.nli.sources import Pair, pairs, plain, sentences
 
 WORDS = 95
-"""Of sentence and evidence together, about what 128 word pieces hold."""
+"""Most words of sentence and evidence together, about what 128 word pieces hold."""
 GRAM = 8
 """Words in a row that two texts share only if one of them was copied."""
 WIKIPEDIA = frozenset({"fever-nli", "condaqa", "begin"})

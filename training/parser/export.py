@@ -24,7 +24,7 @@ def write(model: Model, folder: Path, encoder: str = MINILM.name) -> None:
     """Write a model's graphs and `Description`.
 
     Args:
-        model: In evaluation mode.
+        model: The model, in evaluation mode.
         folder: Made if it does not exist.
         encoder: The packaged encoder's name; another one's folder, or its name on the hub.
     """

@@ -21,7 +21,7 @@ LICENCES = {
     "bio": "CC BY-SA 3.0",
     "voyage": "CC BY-SA 3.0",
 }
-"""Of the texts that may be redistributed, by genre (GUM's LICENSE.txt); annotations are under CC BY 4.0."""
+"""Licences of the texts that may be redistributed, by genre (GUM's LICENSE.txt); annotations are under CC BY 4.0."""
 
 
 @dataclass(frozen=True)

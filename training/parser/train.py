@@ -37,9 +37,9 @@ from training.parser.model import WINDOW, Model
 from training.parser.score import count_cases, fit_confidence, scores
 
 _DOCUMENTS = 2
-"""Of a step."""
+"""Documents of a step."""
 _WARM_UP = 50
-"""Steps."""
+"""Steps in which the learning rate rises."""
 _MEAN = 0.99
 """Share of the running mean that stays at each step."""
 _MEASURED = 2
@@ -52,7 +52,7 @@ class Recipe:
 
     Args:
         warm: Epochs of the heads alone, over the bare encoder.
-        epochs: Of all together, after that.
+        epochs: Epochs of all together, after that.
         adapter_rate: Learning rate of the encoder's updates.
         head_rate: Learning rate of the heads; it sinks to a third of this while they learn alone.
     """

@@ -11,7 +11,7 @@ from training.router.examples import Example
 
 @dataclass
 class Scores:
-    """Of one router; each list has a value from 0 to 1 for each example that it is about.
+    """Scores of one router; each list has a value from 0 to 1 for each example that it is about.
 
     ``answer``: the F1 of selected passages, where some should be. ``expand``: the precision of unfolded headings, where
     some should be. ``refuse``: whether nothing was chosen, where nothing should be. ``unreadable``: whether the reply

@@ -76,7 +76,7 @@ class Part:
         span: Its characters, without surrounding white space.
         kind: The kind of its units, before each is looked at.
         indent: White space before its first line.
-        rank: Of a heading in plain text: the lower, the higher its level.
+        rank: If it is a heading in plain text, its rank: the lower, the higher its level.
         hangs: Whether the text below such a heading is indented deeper, and ends where it is not.
     """
 

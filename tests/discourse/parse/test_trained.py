@@ -119,7 +119,7 @@ class _Parsed:
 
     @property
     def kinds(self) -> list[UnitKind]:
-        """Of each unit that of the one layout unit in which it lies."""
+        """The kind of each unit: that of the one layout unit in which it lies."""
         around = [[i for i, s in enumerate(self.chunk.sentences) if s.contains(e)] for e in self.tree.edus]
         assert all(len(found) == 1 for found in around)
         return [self.chunk.kinds[i] for [i] in around]
