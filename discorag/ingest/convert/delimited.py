@@ -5,13 +5,13 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from io import StringIO
-from itertools import groupby, islice, takewhile
+from itertools import islice, takewhile
 from pathlib import Path
 
 from discorag.ingest.convert.converted import Converted, literal
 from discorag.ingest.convert.encoding import decode_text
-from discorag.ingest.convert.sheet import Row, sheet_blocks
-from discorag.ingest.convert.tables import Cell, names_columns
+from discorag.ingest.convert.sheet import Row, filled_rows, sheet_blocks
+from discorag.ingest.convert.tables import Cell, has_digit, names_columns
 from discorag.schema.errors import DecodingError
 
 _DELIMITERS = (",", ";", "\t", "|")
@@ -46,7 +46,7 @@ def from_delimited(data: bytes, path: Path) -> Converted:
     above = _above(rows)
     lines = [*(line.lstrip("# \t") for line in comments), *(" ".join(filter(None, row)) for row in rows[:above])]
     unread = Counter[str]()
-    blocks = [*map(literal, lines), *sheet_blocks([list(map(Cell, row)) for row in rows[above:]], _tables, unread)]
+    blocks = [*map(literal, lines), *sheet_blocks([list(map(Cell, row)) for row in rows[above:]], unread, _tables)]
     return Converted("\n\n".join(filter(None, blocks)), title=path.stem, metadata=file.metadata, unread=unread)
 
 
@@ -56,7 +56,7 @@ def _tables(rows: Sequence[Row]) -> list[list[Row]]:
     A table goes on below an empty row with the same names, or with figures in all columns of figures.
     """
     found: list[list[Row]] = []
-    for part in (list(group) for is_filled, group in groupby(rows, _is_filled) if is_filled):
+    for part in filled_rows(rows):
         below = _texts(part[_titles(_texts(part)) :])
         if found and below and _goes_on(_texts(found[-1][:_FIRST]), below):
             found[-1] += part
@@ -73,18 +73,10 @@ def _goes_on(texts: list[list[str]], rows: list[list[str]]) -> bool:
     if not names_columns(table):
         return False
     below = [[line[i] for line in table[1:] if i < len(line) and line[i]] for i in range(len(row))]
-    figures = [bool(values) and all(map(_has_digit, values)) for values in below]
-    fits = all(_has_digit(text) == is_figure for text, is_figure in zip(row, figures, strict=True) if text)
+    figures = [bool(values) and all(map(has_digit, values)) for values in below]
+    fits = all(has_digit(text) == is_figure for text, is_figure in zip(row, figures, strict=True) if text)
     within = all(values or not text for text, values in zip(row, below, strict=True))
-    return row == table[0] or (within and fits and any(map(_has_digit, row)))
-
-
-def _has_digit(text: str) -> bool:
-    return any(map(str.isdigit, text))
-
-
-def _is_filled(row: Row) -> bool:
-    return any(cell.text for cell in row)
+    return row == table[0] or (within and fits and any(map(has_digit, row)))
 
 
 def _texts(rows: Iterable[Row]) -> list[list[str]]:

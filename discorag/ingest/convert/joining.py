@@ -12,7 +12,7 @@ from typing import NamedTuple
 from discorag.ingest.convert.converted import cell
 from discorag.ingest.convert.glyphs import Box
 from discorag.ingest.convert.page import PageTable, Paragraph, Part
-from discorag.ingest.convert.tables import Cell, Table, grid_of, is_data, table_markdown
+from discorag.ingest.convert.tables import Cell, Table, grid_of, has_digit, is_data, table_markdown
 from discorag.ingest.convert.unwrap import HYPHEN, MARK, without_marks
 from discorag.schema.values import PageLine
 
@@ -177,7 +177,7 @@ def _names_columns(table: PageTable, following: PageTable) -> bool:
     below, first = _texts(table.rows[1:]), _texts(following.rows[:1])[0]
     for column, text in enumerate(first):
         values = [row[column] for row in below if column < len(row) and row[column]]
-        if text and not _has_digit(text) and values and all(map(_has_digit, values)):
+        if text and not has_digit(text) and values and all(map(has_digit, values)):
             return True
     return False
 
@@ -204,10 +204,6 @@ def _with_rests(above: list[list[Cell]], rows: list[list[Cell]]) -> list[list[Ce
 
 def _texts(rows: Iterable[Sequence[Cell]]) -> list[list[str]]:
     return [[one.text for one in row] for row in rows]
-
-
-def _has_digit(text: str) -> bool:
-    return any(map(str.isdigit, text))
 
 
 def _placed_table(rows: list[list[Cell]], places: list[tuple[int, Box]], unread: Counter[str]) -> _Placed:

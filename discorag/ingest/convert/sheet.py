@@ -3,18 +3,25 @@
 from bisect import bisect_left
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import pairwise, takewhile
+from itertools import groupby, pairwise, takewhile
 
 from discorag.ingest.convert.converted import literal
-from discorag.ingest.convert.tables import Cell, Table, table_markdown
+from discorag.ingest.convert.tables import Cell, Table, has_digit, table_markdown
 
 Row = Sequence[Cell]
 _MOST = 20  # tables side by side
 _APART = 2  # rows by which a table begins above or below the one beside it, at least, if nothing else tells them apart
 
 
+def filled_rows(rows: Sequence[Row]) -> Iterator[list[Row]]:
+    """The rows between empty ones."""
+    return (list(group) for is_filled, group in groupby(rows, _is_filled) if is_filled)
+
+
 def sheet_blocks(
-    rows: Sequence[Row], cut: Callable[[Sequence[Row]], Iterable[Sequence[Row]]], unread: Counter[str]
+    rows: Sequence[Row],
+    unread: Counter[str],
+    cut: Callable[[Sequence[Row]], Iterable[Sequence[Row]]] = filled_rows,
 ) -> Iterator[str]:
     """The tables of a sheet as Markdown, with paragraphs for rows of one cell above and below each.
 
@@ -77,7 +84,7 @@ def _are_apart(left: Sequence[Row], right: Sequence[Row]) -> bool:
         return True
     own, other = _first_texts(left), _first_texts(right)
     labels = list(filter(None, other[1:]))
-    has_labels = bool(labels) and len({*labels}) == len(labels) and not any(map(str.isdigit, "".join(labels)))
+    has_labels = bool(labels) and len({*labels}) == len(labels) and not any(map(has_digit, labels))
     return has_labels or (own[0] == other[0] != "")
 
 

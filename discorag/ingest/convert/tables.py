@@ -80,6 +80,11 @@ def reads_as(table: Table, rows: Sequence[Sequence[str]]) -> bool:
     return list(filter(None, _blocks(table, "", Counter()))) == [[[*row] for row in rows]]
 
 
+def has_digit(text: str) -> bool:
+    """Whether a text holds a figure."""
+    return any(map(str.isdigit, text))
+
+
 def is_data(rows: Sequence[Sequence[str]]) -> bool:
     """Whether the first row is plainly one like those below it, so that it cannot name the columns.
 
@@ -87,7 +92,7 @@ def is_data(rows: Sequence[Sequence[str]]) -> bool:
     over other figures names a column. ``rows`` are the texts of a table.
     """
     for column, text in enumerate(rows[0]):
-        if not any(map(str.isdigit, text)):
+        if not has_digit(text):
             continue
         if not _DATE.fullmatch(text) and _FIGURE.fullmatch(text):
             return True
@@ -192,8 +197,8 @@ def _is_over_figures(column: Sequence[str]) -> bool:
     """Whether most cells below the first hold figures, and the first holds words, or a year over other figures."""
     name, *below = column
     values = list(filter(None, below))
-    if not any(map(str.isdigit, name)):
-        return bool(name) and 2 * sum(any(map(str.isdigit, value)) for value in values) > len(values)
+    if not has_digit(name):
+        return bool(name) and 2 * sum(map(has_digit, values)) > len(values)
     return 2 * sum(_FIGURE.fullmatch(v) is not None and _shape(v) != _shape(name) for v in values) > len(values)
 
 

@@ -4,8 +4,8 @@
 # pyright: reportUnknownMemberType=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import groupby, product
+from collections.abc import Iterator, Mapping
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -104,13 +104,8 @@ def _sheet(sheet: Any, unread: Counter[str]) -> str:
         for row in sheet.iter_rows(max_row=last_row, max_col=last_column)
         if row and not sheet.row_dimensions[row[0].row].hidden
     ]
-    blocks = list(sheet_blocks(rows, _filled_rows, unread))
+    blocks = list(sheet_blocks(rows, unread))
     return "\n\n".join([f"# {' '.join(sheet.title.split())}", *blocks]) if blocks else ""
-
-
-def _filled_rows(rows: Sequence[Sequence[Cell]]) -> Iterator[list[Sequence[Cell]]]:
-    """The rows between empty ones."""
-    return (list(group) for filled, group in groupby(rows, lambda row: any(cell.text for cell in row)) if filled)
 
 
 def _header_places(sheet: Any) -> Iterator[tuple[int, int]]:
