@@ -109,12 +109,12 @@ async def read_evidence(inputs: AnswerInputs, table: SentenceTable, relevance: R
     """The mean logit of the best sentence and of the passage around it.
 
     The reranker reads both without title and headings: under a title that names the question's subject, any sentence
-    looks like an answer. Only a heading that is a question is read with its sentence. There is at least one chunk;
-    without a statement, the first chunk's logit counts alone. Raises as `Reranker.scores`.
+    looks like an answer. Only a heading that asks, or that says what an entry is, is read with its sentence. There is
+    at least one chunk; without a statement, the first chunk's logit counts alone. Raises as `Reranker.scores`.
     """
     best = [table.sentences[i] for i in relevance.ranked[:SENTENCES]]
     passage = inputs.chunks[best[0].chunk - 1 if best else 0].text
-    texts = [f"{unit.question} {unit.plain}".strip() for unit in best]
+    texts = [_bare(inputs, unit) for unit in best]
     *sentences, around = await reranker.scores(inputs.query, [*texts, passage])
     return (max(sentences) + around) / 2 if sentences else around
 
@@ -156,3 +156,9 @@ def in_context(inputs: AnswerInputs, unit: Sentence) -> str:
     """A sentence under the title of its document and its headings, as it is searched and as the reranker reads it."""
     path = dict.fromkeys(filter(None, (inputs.chunks[unit.chunk - 1].title, *unit.headings)))
     return f"{' > '.join(path)}: {unit.plain}" if path else unit.plain
+
+
+def _bare(inputs: AnswerInputs, unit: Sentence) -> str:
+    """A sentence without its title and headings, but for one that asks, and one that says what its entry is."""
+    above = unit.question or unit.section
+    return unit.plain if above in ("", inputs.chunks[unit.chunk - 1].title) else f"{above} {unit.plain}"

@@ -219,6 +219,16 @@ async def test_evidence_is_the_best_sentence_and_the_passage_around_it(encoder: 
     assert reranker.read[-1] == [*(table.sentences[i].plain for i in relevance.ranked[:3]), passage]
 
 
+async def test_an_entry_is_read_again_under_the_heading_that_says_what_it_is(encoder: Encoder) -> None:
+    options = "OPTIONS\n       -d, --dig-holes\n           Detect and dig holes.  This makes files sparse.\n"
+    manual = f"NAME\n       dig - digs\n\n{options}"
+    inputs = await inputs_from({"dig.txt": manual}, "Which option detects holes?", encoder)
+    table, query, reranker = await sentence_table(inputs.chunks, encoder), await encoder.encode_query("?"), Recording()
+    await read_evidence(inputs, table, await rank_sentences(inputs, table, query, reranker), reranker)
+    again = [text for texts in reranker.read[1:] for text in texts]
+    assert "OPTIONS -d, --dig-holes: Detect and dig holes." in again
+
+
 def test_a_calibration_is_refused_for_another_reranker(tmp_path: Path) -> None:
     packaged = read_calibration(PACKAGED)
     reranker = packaged.fitted_on["reranker"]

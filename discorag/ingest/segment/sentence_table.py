@@ -85,6 +85,12 @@ class Sentence:
         return self.headings[-1] if self.headings and self.headings[-1].endswith(ASKS) else ""
 
     @property
+    def section(self) -> str:
+        """The heading above that of its entry, such as "OPTIONS": it says what the entry is; empty outside of one."""
+        above = self.headings[-2] if self.kind is UnitKind.ITEM and self.prefix and len(self.headings) > 1 else ""
+        return "" if above in self.prefix else above
+
+    @property
     def answers(self) -> bool:
         """Whether it is the first sentence below a heading that asks: "No." is an answer too."""
         return self.kind is UnitKind.PROSE and self.lead is not None
