@@ -1,7 +1,6 @@
 """RST trees as text for people, and as rs3 (the XML of RSTTool and rstWeb) or JSON for other programs."""
 
 import json
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
 
@@ -13,13 +12,12 @@ from rich.tree import Tree
 from discorag.schema.discourse import Nuclearity, Relation, RstTree
 from discorag.schema.document import Chunk
 from discorag.schema.errors import InputError, InvariantError
-from discorag.text.escaping import one_line
+from discorag.text.escaping import NOT_XML, one_line
 
 MEDIA_TYPES = {"text": "text/plain", "rs3": "application/xml", "json": "application/json"}
 """The formats by name, each with its media type."""
 _LABEL = 60  # characters of an EDU that a label of `_write_text` shows
 _BEGINNING = 32  # characters of an EDU that a line of `indent_tree` shows
-_NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _Constituent = tuple[int, int]
 
 
@@ -104,7 +102,7 @@ def _write_rs3(chunk: Chunk, tree: RstTree) -> str:
     links = {part: {"parent": parent, "relname": name} for part, parent, name in _links(tree, ids)}
     for i, edu in enumerate(tree.edus):
         segment = etree.SubElement(body, "segment", {"id": ids[i, i + 1], **links.get((i, i + 1), {})})
-        segment.text = _NOT_XML.sub("\ufffd", " ".join(chunk.slice(edu).split()))
+        segment.text = NOT_XML.sub("\ufffd", " ".join(chunk.slice(edu).split()))
     for split in tree.splits:
         part, kind = (split.start, split.end), "multinuc" if split.nuclearity is Nuclearity.NN else "span"
         etree.SubElement(body, "group", {"id": ids[part], "type": kind, **links.get(part, {})})

@@ -17,6 +17,8 @@ WRAPPED_WORD = re.compile("[\u2010\u00ad]\n\\s*")
 _LINK = re.compile(r"//|@|www\.|[^\s.]\.[^\W\d_]{2}", re.IGNORECASE)  # generous: what some renderer makes a link of
 # Words in backticks, on their own.
 _CODE = re.compile(r"(?:(?<!\S)|(?<=(?<!\S)\())(`[^`\[<&$\\]+`)(?=[.,;:)!?]*(?!\S))")
+NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""A character that XML cannot hold."""
 
 
 def one_line(text: str, length: int | None = 60) -> str:

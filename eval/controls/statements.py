@@ -1,7 +1,6 @@
 """Changed graphs over statements, and plans over them that know nothing of the question."""
 
 from collections.abc import Mapping
-from itertools import combinations
 from random import Random
 
 from discorag.schema.statements import (
@@ -12,7 +11,7 @@ from discorag.schema.statements import (
     StatementRole,
     plan_in_order,
 )
-from eval.controls.drawing import draw
+from eval.controls.drawing import draw, permute
 
 
 def keep_all(graph: StatementGraph, _: Random, __: float) -> StatementGraph:
@@ -25,13 +24,12 @@ def permute_relations(graph: StatementGraph, random: Random, _: float) -> Statem
 
     The result is another graph wherever the statements can be exchanged so that it is.
     """
-    numbers = list(graph.by_number)
-    moved = _move_relations(graph, dict(zip(numbers, random.sample(numbers, len(numbers)), strict=True)))
-    if _is_same(moved, graph):
-        # Exchanges of two make up every permutation: if none of them changes the graph, none does.
-        exchanged = (_move_relations(graph, {a: b, b: a}) for a, b in combinations(numbers, 2))
-        moved = random.choice([g for g in exchanged if not _is_same(g, graph)] or [graph])
-    return moved
+    return permute(
+        list(graph.by_number),
+        random,
+        lambda other: _move_relations(graph, other),
+        lambda moved: set(moved.relations) == set(graph.relations),
+    )
 
 
 def remove_relations(graph: StatementGraph, random: Random, rate: float) -> StatementGraph:
@@ -73,7 +71,7 @@ def _place(statement: Statement) -> tuple[int, int]:
 
 def _move_relations(graph: StatementGraph, other: Mapping[int, int]) -> StatementGraph:
     """The graph with relations between the statements that take the places of others."""
-    moved = [r.joining(other.get(r.source, r.source), other.get(r.target, r.target)) for r in graph.relations]
+    moved = [r.joining(other[r.source], other[r.target]) for r in graph.relations]
     return _replace_relations(graph, moved)
 
 
@@ -81,7 +79,3 @@ def _replace_relations(graph: StatementGraph, relations: list[StatementRelation]
     return StatementGraph(
         statements=graph.statements, relations=tuple(relations), missing=graph.missing, dropped=graph.dropped
     )
-
-
-def _is_same(a: StatementGraph, b: StatementGraph) -> bool:
-    return set(a.relations) == set(b.relations)

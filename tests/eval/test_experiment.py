@@ -81,7 +81,7 @@ def test_the_state_says_what_is_lacking_and_from_where(tmp_path: Path) -> None:
     assert "three raters" in state(load_experiment("disco-rag-table-5"), FIXTURES, has_model=True)
     assert "RST-DT" in state(load_experiment("disco-rag-table-7"), FIXTURES, has_model=True)
     assert state(load_experiment("controls-verbatim"), FIXTURES, has_model=False) == "runs here"
-    assert "an endpoint" in state(load_experiment("controls"), FIXTURES, has_model=False)
+    assert "an endpoint" in state(load_experiment("worth"), FIXTURES, has_model=False)
 
 
 def test_a_row_that_does_not_exist_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -299,22 +299,41 @@ def test_what_is_missing_and_the_bill_come_first_and_a_second_run_asks_nothing(
     assert {"BERTScore", "SummaC-ZS"} <= lacking.keys()
 
 
-def test_controls_are_compared_with_the_run_that_differs_in_one_part(model: ScriptedServer, home: Path) -> None:
-    prepared_run = prepared("controls", model, home, limit=2)
-    current = replace(prepared_run, experiment=prepared_run.experiment.narrow(["WikiContradict"]))
+def test_the_bill_of_what_structure_is_worth_counts_every_row_on_every_set_and_asks_nothing(
+    model: ScriptedServer, home: Path
+) -> None:
+    sets = ["RAMDocs", "ConditionalQA", "Summary of a Haystack"]  # what is quick; the deep tests run all
+    prepared_run = prepared("worth", model, home, limit=2)
+    current = replace(prepared_run, experiment=prepared_run.experiment.narrow(sets))
+    assert {*current.missing()} <= {"Loong's judge"}
     before = len(model.requests)
-    bills = {bill.system.partition(" ")[0]: bill for bill in current.bill()}
+    bills = [bill for bill in current.bill() if bill.questions and not bill.system.startswith(RETRIEVED_TREES)]
     assert len(model.requests) == before
-    once = ["written", "written-no-relations", "written-no-plan", "written-standard"]
+    rows = load_experiment("worth").rows.values()
+    assert [bill.system for bill in bills] == [f"{s} ({p.label})" for p in current.experiment.points for s in rows]
+    assert all(bill.calls and bill.tokens_in for bill in bills)
+
+
+def test_what_structure_is_worth_is_run_and_resumed_with_every_system(model: ScriptedServer, home: Path) -> None:
+    prepared_run = prepared("worth", model, home, limit=2)
+    current = replace(prepared_run, experiment=prepared_run.experiment.narrow(["WikiContradict"]))
+    bills = {bill.system.partition(" (")[0]: bill for bill in current.bill()}
+    once = ["written", "written-no-relations", "written-no-plan", "written-standard", "standard"]
+    assert bills.pop(RETRIEVED_TREES).calls > 0
     assert {name: bill.calls for name, bill in bills.items()} == {
         **dict.fromkeys(once, 2),  # one call for each of two questions
         **{f"written~{n}": 4 for n in ("two-calls", "only-statements", "relations-permuted", "other-plan")},
+        **{f"paper{change}": 6 for change in ("", "~random-trees", "~edges-permuted")},
     }
-    current.run(concurrency=1)
-    run = json.loads((home / "runs" / "controls" / "WikiContradict" / "run.json").read_text("utf-8"))
+    table = current.run(concurrency=1)
+    run = json.loads((home / "runs" / "worth" / "WikiContradict" / "run.json").read_text("utf-8"))
     assert run["finished"]
-    assert list(run["systems"]) == list(bills)
+    assert {*run["systems"]} == {*bills}
     assert not [name for name, system in run["systems"].items() if system["errors"] or system["stood_in"]]
+    assert "| as printed − as printed, random trees, ours | " in table
+    asked = len(model.requests)
+    assert current.run(concurrency=1) == table
+    assert len(model.requests) == asked
 
 
 def test_a_row_may_be_compared_with_another_one_than_the_others() -> None:

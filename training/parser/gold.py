@@ -3,23 +3,23 @@
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
+from discorag.discourse.labelled import LabelledSplit
 from discorag.schema.discourse import Nuclearity
 from discorag.schema.values import Span
-from training.parser.dis import GoldSplit
 from training.parser.gum import GumDocument
 
 
-def restrict(splits: Sequence[GoldSplit], keep: Sequence[int]) -> list[GoldSplit]:
+def restrict(splits: Sequence[LabelledSplit], keep: Sequence[int]) -> list[LabelledSplit]:
     """The tree restricted to the leaves ``keep`` (sorted), renumbered: nodes of which one side is left vanish."""
-    found: list[GoldSplit] = []
+    found: list[LabelledSplit] = []
     for s in splits:
         start, mid, end = (bisect_left(keep, x) for x in (s.start, s.mid, s.end))
         if start < mid < end:
-            found.append(GoldSplit(start, mid, end, s.nuclearity, s.label))
+            found.append(LabelledSplit(start, mid, end, s.nuclearity, s.label))
     return found
 
 
-def heights(splits: Sequence[GoldSplit], n: int) -> list[int]:
+def heights(splits: Sequence[LabelledSplit], n: int) -> list[int]:
     """For each of ``n`` leaves the depth up to which it is promoted, the root's being 0 (Marcu)."""
     at = {(0, n): (0, 0)}  # a constituent's depth, and the depth up to which it is promoted
     for s in splits:  # pre-order
@@ -30,7 +30,7 @@ def heights(splits: Sequence[GoldSplit], n: int) -> list[int]:
     return [at[i, i + 1][1] for i in range(n)]
 
 
-def merge_units(document: GumDocument, units: Sequence[Span]) -> tuple[list[Span], list[GoldSplit]]:
+def merge_units(document: GumDocument, units: Sequence[Span]) -> tuple[list[Span], list[LabelledSplit]]:
     """The tree over larger units; units in which no EDU starts are left out.
 
     Many sentences and paragraphs are not complete subtrees, so whole subtrees cannot be merged: the EDU that is

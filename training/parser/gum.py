@@ -9,9 +9,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from discorag.discourse.labelled import LabelledSplit
 from discorag.schema.errors import ConfigError, InvariantError
 from discorag.schema.values import Span
-from training.parser.dis import GoldSplit, read_dis
+from training.parser.dis import read_dis
 
 LICENCES = {
     "academic": "CC BY 4.0",
@@ -42,7 +43,7 @@ class GumDocument:
     edus: tuple[Span, ...]
     sentences: tuple[Span, ...]
     paragraphs: tuple[int, ...]
-    splits: tuple[GoldSplit, ...]
+    splits: tuple[LabelledSplit, ...]
 
     @property
     def genre(self) -> str:

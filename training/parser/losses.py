@@ -14,13 +14,13 @@ from itertools import accumulate
 import torch
 from torch import Tensor
 
+from discorag.discourse.labelled import LabelledSplit
 from discorag.discourse.parse.gum_labels import JOINT_LABELS
 from discorag.discourse.parse.trained.decode import cuts_of, level_sums
 from discorag.discourse.parse.trained.network import Cuts, Reading, Units
 from discorag.discourse.parse.trained.pieces import Pieces
 from discorag.schema.discourse import Nuclearity
 from training.parser.classes import GROUP_OF, class_of
-from training.parser.dis import GoldSplit
 from training.parser.gold import merge_units, paragraph_spans, restrict
 from training.parser.gum import GumDocument
 from training.parser.model import Model, sentences_of
@@ -37,7 +37,7 @@ class View:
     """Units of a text, the gold tree over them, and how much it counts."""
 
     units: Units[Tensor]
-    splits: Sequence[GoldSplit]
+    splits: Sequence[LabelledSplit]
     weight: float = 1.0
 
 
@@ -107,8 +107,8 @@ def _with_layout(places: Tensor, units: Units[Tensor]) -> Cuts[Tensor]:
     return Cuts(places, torch.from_numpy(cuts.here), torch.from_numpy(cuts.most))
 
 
-def _label_loss(logits: Tensor, splits: Sequence[GoldSplit]) -> Tensor:
-    """Loss of the coarse class with its nuclearity, and a little of GUM's own label where it is one that is learned."""
+def _label_loss(logits: Tensor, splits: Sequence[LabelledSplit]) -> Tensor:
+    """Of the coarse class with its nuclearity, and a little of GUM's own label where it is one that is learned."""
     known = [_INDEX.get((s.nuclearity, s.label)) for s in splits]
     gold = torch.tensor([_fallback(s) if i is None else i for s, i in zip(splits, known, strict=True)])
     fine = logits.log_softmax(-1)
@@ -118,7 +118,7 @@ def _label_loss(logits: Tensor, splits: Sequence[GoldSplit]) -> Tensor:
     return -coarse.sum() - _FINE_WEIGHT * own.sum()
 
 
-def _fallback(split: GoldSplit) -> int:
+def _fallback(split: LabelledSplit) -> int:
     """For a label with a nuclearity that it should not have: the class's first one that has it."""
     pairs = [p for p in JOINT_LABELS if p[0] is split.nuclearity and class_of(p[1]) == class_of(split.label)]
     return _INDEX[(pairs or [(Nuclearity.NN, "joint-other")])[0]]

@@ -16,6 +16,7 @@ from typing import Annotated
 import typer
 
 from discorag.config import read_settings
+from discorag.discourse.labelled import LabelledSplit
 from discorag.discourse.parse.as_printed import PaperParser
 from discorag.discourse.parse.parser import Limits, join_texts
 from discorag.models.gateway import Gateway
@@ -26,7 +27,7 @@ from discorag.schema.errors import ConfigError, ModelError
 from discorag.schema.values import Span
 from discorag.text.sentences import sentence_spans
 from prompts import load as load_prompt
-from training.parser.dis import GoldSplit, read_dis
+from training.parser.dis import read_dis
 from training.parser.parseval import Node, count_nodes, count_starts, f1
 
 _CLASSES = {
@@ -67,7 +68,7 @@ class Case:
     id: str
     text: str
     edus: Sequence[Span]
-    splits: Sequence[GoldSplit]
+    splits: Sequence[LabelledSplit]
 
 
 def load_rst_dt(folder: Path) -> list[Case]:

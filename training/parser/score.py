@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
+from discorag.discourse.labelled import LabelledSplit
 from discorag.discourse.parse.trained.decode import decode
 from discorag.discourse.parse.trained.network import Floats, Network, log_odds, sentences_of
 from discorag.discourse.parse.trained.parser import find_edus
@@ -19,7 +20,6 @@ from discorag.discourse.parse.trained.pieces import Pieces, layout_of
 from discorag.schema.discourse import Nuclearity
 from discorag.schema.values import Span
 from training.parser.classes import GROUP_OF, GROUPS, class_of
-from training.parser.dis import GoldSplit
 from training.parser.gold import merge_units, restrict
 from training.parser.gum import GumDocument
 from training.parser.parseval import Node, count_nodes, count_starts, f1
@@ -54,7 +54,7 @@ def count_cases(network: Network, document: GumDocument) -> Counts:
     return counts
 
 
-def _windows(document: GumDocument, pieces: Pieces) -> Iterator[tuple[list[Span], list[GoldSplit]]]:
+def _windows(document: GumDocument, pieces: Pieces) -> Iterator[tuple[list[Span], list[LabelledSplit]]]:
     """For each window of the encoder its EDUs and the gold tree over them."""
     for first, last in pieces.windows:
         start, end = pieces.starts[first], pieces.ends[last - 1]
@@ -74,7 +74,7 @@ def sure_nodes(
         yield Node(spans[d.start].start, spans[d.end - 1].end, nuclearity, label), d.split_p * float(ps.max())
 
 
-def gold_nodes(spans: Sequence[Span], splits: Sequence[GoldSplit]) -> list[Node]:
+def gold_nodes(spans: Sequence[Span], splits: Sequence[LabelledSplit]) -> list[Node]:
     """Gold nodes by their characters."""
     return [Node(spans[s.start].start, spans[s.end - 1].end, s.nuclearity, class_of(s.label)) for s in splits]
 
