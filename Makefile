@@ -2,10 +2,12 @@
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
-# Install what the project and the extras $(1) require; pip itself can do so only together with the project.
+# Install what the project, its extras and its dependency groups $(1) require. pip installs extras only together with the
+# project, and pip before 25.1 no groups.
 define install_required
-	$(BIN)/python -c "import sys, tomllib; p = tomllib.load(open('pyproject.toml', 'rb'))['project']; \
-	    print(*p['dependencies'], *(r for e in sys.argv[1:] for r in p['optional-dependencies'][e]), sep='\n')" $(1) > .venv/required.txt
+	$(BIN)/python -c "import sys, tomllib; f = tomllib.load(open('pyproject.toml', 'rb')); p = f['project']; \
+	    named = p['optional-dependencies'] | f['dependency-groups']; \
+	    print(*p['dependencies'], *(r for n in sys.argv[1:] for r in named[n]), sep='\n')" $(1) > .venv/required.txt
 	$(PIP) -r .venv/required.txt
 endef
 VLLM_PIP := .venv-vllm/bin/python -m pip --disable-pip-version-check

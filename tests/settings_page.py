@@ -1,6 +1,6 @@
 """Writes `docs/settings.md`: every setting with its default, as `discorag.config` declares it."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -12,21 +12,57 @@ from discorag.config import EndpointSettings, Settings
 FILE = Path(__file__).parents[1] / "docs" / "settings.md"
 HEAD = """# Settings
 
-Every setting by its variable, with its default. [How to set one](options.md#settings).
+Every setting by its variable, with its default. [How to set one](options.md#settings). Most people set none, or some of
+these:
 """
+ADVANCED = """## Advanced
+
+The rest, and for whom each is.
+"""
+EVERYDAY = (
+    "MODEL", "HOME", "CORPUS", "ANSWER", "DATABASE_URL", "STORE__URL", "ENCODER__MODEL", "RERANKER__MODEL", "API__KEYS",
+    "API__PORT",
+)  # fmt: skip
+WHO = {
+    "TENANT": "who runs several tenants without keys",
+    "PROMPTS_DIR": "who writes prompts",
+    "CALIBRATION": "who uses another reranker",
+    "STORE": "who runs a Qdrant server",
+    "STORE__KIND": "who tests, or tries something out",
+    "STORE__PATH": "who keeps the database apart from other data",
+    "STORE__DATABASE_URL": "nobody",
+    "STORE__MIN_FREE_MB": "who runs a machine with a small disk",
+    "ENCODER": "who uses another encoder",
+    "ENCODER__BATCH_SIZE": "who has much or little memory, or a GPU",
+    "PARSER": "who has trained or added a parser",
+    "MODELS": "who uses several language models",
+    "LLM": "who runs a model server",
+    "RERANKER": "who uses another reranker",
+    "NLI": "who checks sentences by an NLI model",
+    "READING": "who has very long or difficult documents",
+    "READING__CHUNK_TOKENS": "who measures with their own questions",
+    "TREES": "who repeats the papers' experiments",
+    "API": "who serves others",
+    "...": "who runs a model server",
+}
+"""The start of a setting's name -> for whom it is; the longest start counts."""
 SHARED = EndpointSettings.model_fields
+PREFIX = "DISCO_RAG_"
 
 
 def page() -> str:
-    """The page; what all model servers have in common comes once."""
-    own = [(f"DISCO_RAG_{name.upper()}", field) for name, field in Settings.model_fields.items()]
-    sections = [(name, field.annotation) for name, field in own if is_section(field)]
-    tables = [table((name, field) for name, field in own if not is_section(field))]
-    for name, section in sections:
-        tables.append(f"## {name}\n\n{summary(section)}\n\n{table(rows(name, section))}")
-    shared = table((f"...__{name.upper()}", field) for name, field in SHARED.items() if name != "base_url")
-    tables.append(f"## Every model server\n\nThe same for ENCODER, LLM and RERANKER.\n\n{shared}")
-    return "\n".join([HEAD, *tables])
+    """The page: everyday settings first; what all model servers have in common comes once."""
+    own = [(PREFIX + name.upper(), field) for name, field in Settings.model_fields.items()]
+    sections = {name: field.annotation for name, field in own if is_section(field)}
+    plain = [(name, field) for name, field in own if not is_section(field)]
+    shared = [(f"...__{name.upper()}", field) for name, field in SHARED.items() if name != "base_url"]
+    by_section = {name: list(rows(name, section)) for name, section in sections.items()}
+    every = dict([*plain, *(row for listed in by_section.values() for row in listed)])
+    tables = [HEAD, table((PREFIX + name, every[PREFIX + name]) for name in EVERYDAY), ADVANCED, advanced(plain)]
+    for name, section in sections.items():
+        tables.append(f"### {name}\n\n{summary(section)}\n\n{advanced(by_section[name])}")
+    tables.append(f"### Every model server\n\nThe same for ENCODER, LLM and RERANKER.\n\n{advanced(shared)}")
+    return "\n".join(tables)
 
 
 def is_section(field: FieldInfo) -> bool:
@@ -48,13 +84,27 @@ def rows(prefix: str, section: Any) -> Iterator[tuple[str, FieldInfo]]:
             yield f"{prefix}__{name.upper()}", field
 
 
-def table(settings: Iterator[tuple[str, FieldInfo]]) -> str:
+def table(settings: Iterable[tuple[str, FieldInfo]]) -> str:
     """One row for each setting."""
     lines = ["| setting | default | meaning |", "| -- | -- | -- |"]
-    for name, field in settings:
-        default = "" if field.default_factory or field.default in (None, "", (), {}) else f"`{field.default}`"
-        lines.append(f"| `{name}` | {default} | {escaped(field.description or '')} |")
+    lines += [f"| `{name}` | {default_of(field)} | {escaped(field.description or '')} |" for name, field in settings]
     return "\n".join(lines) + "\n"
+
+
+def advanced(settings: Iterable[tuple[str, FieldInfo]]) -> str:
+    """The same with a column that says for whom each is, without everyday settings."""
+    lines = ["| setting | default | meaning | for |", "| -- | -- | -- | -- |"]
+    for name, field in settings:
+        own = name.removeprefix(PREFIX)
+        if own not in EVERYDAY:
+            who = WHO[max((start for start in WHO if own.startswith(start)), key=len)]
+            lines.append(f"| `{name}` | {default_of(field)} | {escaped(field.description or '')} | {who} |")
+    return "\n".join(lines) + "\n"
+
+
+def default_of(field: FieldInfo) -> str:
+    """The default as a cell; empty if there is none to show."""
+    return "" if field.default_factory or field.default in (None, "", (), {}) else f"`{field.default}`"
 
 
 def escaped(text: str) -> str:

@@ -5,8 +5,8 @@ from importlib.metadata import metadata
 
 from tests.packaging.requirements import CORE, EXTRAS, closure
 
-EXEMPT = {"dev", "ray", "vllm"}
-"""Tools; and vLLM and Ray, which are not installed here (Apache-2.0)."""
+EXEMPT = {"ray", "vllm"}
+"""vLLM and Ray, which are not installed here (Apache-2.0)."""
 REVIEWED = {
     "nvidia-": "a CUDA build of torch asks for them; NVIDIA's own licence, nothing of theirs is passed on by us",
     "cuda-": "the same",

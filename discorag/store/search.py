@@ -44,11 +44,6 @@ def best(query: SearchQuery, searcher: Searcher, scope: Scope) -> list[Hit]:
     return fuse_rankings([ranking(vector, depth) for vector in vectors])[: query.top_k]
 
 
-def nearest_documents(query: SearchQuery, searcher: Searcher, scope: Scope, count: int) -> list[Hit]:
-    """The documents of a scope that are nearest to a query's vector, as many as ``count``."""
-    return ranked(lambda limit: searcher.nearest(scope, query.vector, query.filters, limit, space=DOCUMENT), count)
-
-
 def ordered(hits: Sequence[Hit]) -> list[Hit]:
     """Hits ordered by score, best first; equal scores by chunk id."""
     return sorted(hits, key=lambda hit: (-hit.score, hit.chunk_id))

@@ -13,11 +13,11 @@ from discorag.schema.errors import ConfigError, InputError, InvariantError, NotF
 from discorag.schema.metadata import Filters
 from discorag.store.check import Difference, Report, check_store
 from discorag.store.database import FILE, Database
-from discorag.store.index import IndexPlace
+from discorag.store.index import DOCUMENT, IndexPlace, Searcher
 from discorag.store.live import LiveIndex
 from discorag.store.postgres import PostgresServer
 from discorag.store.records import Distinct, Hit, SearchQuery
-from discorag.store.search import best, drop_copies, nearest_documents
+from discorag.store.search import best, drop_copies, ranked
 from discorag.store.sqlite import SqliteFile
 from discorag.store.trees import DocumentTrees
 from discorag.text.terms import sparse_query
@@ -120,7 +120,11 @@ class Store(DocumentTrees):
     def rank_documents(self, scope: Scope, query: SearchQuery, n: int) -> list[Hit]:
         """The same for documents, whose ids are those of the hits."""
         self._check(query, n)
-        return self.index.search(lambda searcher: nearest_documents(query, searcher, scope, n))
+
+        def find(searcher: Searcher) -> list[Hit]:
+            return ranked(lambda limit: searcher.nearest(scope, query.vector, query.filters, limit, space=DOCUMENT), n)
+
+        return self.index.search(find)
 
     def take(
         self,

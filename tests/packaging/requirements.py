@@ -14,9 +14,12 @@ from tests.conftest import EXAMPLES
 
 ROOT = EXAMPLES.parent
 RUNTIME = ("discorag", "graphs", "interfaces", "nodes", "prompts", "eval")
-_PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+_PROJECT = PYPROJECT["project"]
 CORE = [Requirement(r) for r in _PROJECT["dependencies"]]
 EXTRAS = {name: [Requirement(r) for r in listed] for name, listed in _PROJECT["optional-dependencies"].items()}
+GROUPS = {name: [Requirement(r) for r in listed] for name, listed in PYPROJECT["dependency-groups"].items()}
+"""What developers need, and no distribution brings."""
 
 
 @cache

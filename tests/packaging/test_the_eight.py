@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.packaging.requirements import CORE, EXTRAS, ROOT, imported, names
+from tests.packaging.requirements import CORE, EXTRAS, GROUPS, ROOT, imported, names
 
 IMPORTED = ("langgraph", "langchain", "torch", "transformers", "qdrant-client", "sentence-transformers", "pydantic")
 
@@ -29,4 +29,4 @@ def test_vllm_is_a_server_that_a_script_starts_and_no_part_of_the_development_en
         for name in line.strip(")").split(",")[1].split()
     }
     assert {"dev", "eval", "torch"} <= installed
-    assert "vllm" not in names(r for extra in installed for r in EXTRAS[extra])
+    assert "vllm" not in names(r for name in installed for r in (EXTRAS | GROUPS)[name])

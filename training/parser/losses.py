@@ -108,7 +108,7 @@ def _with_layout(places: Tensor, units: Units[Tensor]) -> Cuts[Tensor]:
 
 
 def _label_loss(logits: Tensor, splits: Sequence[LabelledSplit]) -> Tensor:
-    """Of the coarse class with its nuclearity, and a little of GUM's own label where it is one that is learned."""
+    """Loss of the coarse class with its nuclearity, and a little of GUM's own label where it is one that is learned."""
     known = [_INDEX.get((s.nuclearity, s.label)) for s in splits]
     gold = torch.tensor([_fallback(s) if i is None else i for s, i in zip(splits, known, strict=True)])
     fine = logits.log_softmax(-1)
