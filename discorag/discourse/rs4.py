@@ -6,7 +6,7 @@ rs4 adds secondary edges and signals, the words by which a relation is known. No
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from lxml import etree
 
@@ -81,17 +81,17 @@ def read_rs4(xml: str) -> RstFile:
         InputError: It is no XML of this form, or its nodes do not form one tree over all EDUs.
     """
     try:
-        root = etree.fromstring(xml.encode(), etree.XMLParser(resolve_entities=False, no_network=True))
+        root: Any = etree.fromstring(xml.encode(), etree.XMLParser(resolve_entities=False, no_network=True))
         return _read(root)
-    except (etree.XMLSyntaxError, InvariantError, KeyError, ValueError) as error:
+    except (SyntaxError, InvariantError, KeyError, ValueError) as error:
         raise InputError(
             f"This is not the tree of an rs3 or rs4 file: {error}.", hint="Open and save it in rstWeb."
         ) from error
 
 
-def _read(root: etree._Element) -> RstFile:
-    segments, groups = root.findall("body/segment"), root.findall("body/group")
-    nodes = {node.attrib["id"]: node for node in (*segments, *groups)}
+def _read(root: Any) -> RstFile:
+    segments: list[Any] = root.findall("body/segment")
+    nodes: dict[str, Any] = {node.attrib["id"]: node for node in (*segments, *root.findall("body/group"))}
     below: dict[str, list[str]] = defaultdict(list)
     for name, node in nodes.items():
         below[node.attrib.get("parent", "")].append(name)
@@ -102,9 +102,11 @@ def _read(root: etree._Element) -> RstFile:
         raise InvariantError(f"it has {len(below[''])} roots, and {len(order)} of {len(nodes)} nodes below them")
     core: dict[str, Constituent] = {s.attrib["id"]: (i, i + 1) for i, s in enumerate(segments)}
     whole, splits = dict[str, Constituent](), list[LabelledSplit]()
-    multinuclear = {rel.attrib["name"] for rel in root.findall("header/relations/rel") if rel.get("type") == "multinuc"}
+    multinuclear: set[str] = {
+        rel.attrib["name"] for rel in root.findall("header/relations/rel") if rel.get("type") == "multinuc"
+    }
     for name in reversed(order):
-        children = [(child, nodes[child].attrib["relname"]) for child in below[name]]
+        children: list[tuple[str, str]] = [(child, nodes[child].attrib["relname"]) for child in below[name]]
         joins = nodes[name].get("type") == "multinuc"
         parts = [
             Part(*whole[child], relation, relation == "span" or (joins and relation in multinuclear))
@@ -120,7 +122,7 @@ def _read(root: etree._Element) -> RstFile:
         whole[name] = (around[0].start, max(part.end for part in around))
     if len(splits) != len(segments) - 1:
         raise InvariantError(f"{len(splits)} nodes join {len(segments)} EDUs")
-    edges = {
+    edges: dict[str, SecondaryEdge] = {
         edge.attrib["id"]: SecondaryEdge(
             core[edge.attrib["source"]], core[edge.attrib["target"]], edge.attrib["relname"]
         )
