@@ -7,12 +7,15 @@ from pathlib import Path
 from typing import Any
 
 _LOG = logging.getLogger(__name__)
+MOST = 100_000
+"""Replies that are stored; the oldest give way."""
+_PRIVATE = 0o600
 _PATIENCE_S = 30.0
 """Seconds that a process waits while another one writes."""
 
 
 class ReplyCache:
-    """Checked output texts by key, in an SQLite file that several processes may use. All methods block.
+    """Checked output texts by key, in an SQLite file that several processes of one user may use. All methods block.
 
     A cache that fails is a miss, logged once: it must not cost an answer that the model could give.
 
@@ -32,11 +35,14 @@ class ReplyCache:
     def put(self, key: str, text: str, cut: bool) -> None:
         """Store a text."""
         self._execute("INSERT OR REPLACE INTO texts VALUES (?, ?, ?)", key, text, cut)
+        self._execute("DELETE FROM texts WHERE rowid <= (SELECT max(rowid) FROM texts) - ?", MOST)
 
     def _execute(self, statement: str, *values: object) -> Any:
         """The first row that a statement gives."""
         try:
             self._file.parent.mkdir(parents=True, exist_ok=True)
+            self._file.touch(_PRIVATE)  # replies quote documents
+            self._file.chmod(_PRIVATE)
             with closing(sqlite3.connect(self._file, timeout=_PATIENCE_S)) as database, database:
                 database.execute("CREATE TABLE IF NOT EXISTS texts (key TEXT PRIMARY KEY, text TEXT, cut INTEGER)")
                 return database.execute(statement, values).fetchone()

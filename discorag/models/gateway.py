@@ -65,6 +65,11 @@ class Gateway:
         self._cache = ReplyCache(settings.cache) if settings.cache else None
         self._asked = PerLoop(dict[str, asyncio.Event])
 
+    @property
+    def is_paused(self) -> bool:
+        """Whether questions with a time limit are answered without the model, because its server failed."""
+        return self._chat.pause.is_on
+
     async def context_tokens(self) -> int:
         """The most tokens of prompt and output together. Raises `ModelError` if the server is asked and fails."""
         return await self._chat.context_tokens()

@@ -102,6 +102,11 @@ class Documents:
             db.execute(delete(D).where(D.c.number == old.number))
         return db.scalars(insert(D).returning(D.c.number), row).one()
 
+    def count_documents(self) -> int:
+        """How many documents all tenants have."""
+        with self.database.read() as db:
+            return db.scalar(select(func.count()).select_from(D)) or 0
+
     def delete(self, scope: Scope, doc_id: str) -> bool:
         """Remove a document with its chunks and trees, and the answers in threads that read it.
 

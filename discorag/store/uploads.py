@@ -41,6 +41,14 @@ class QueuedFile:
     name: str
 
 
+@dataclass(frozen=True)
+class QueueState:
+    """How many files wait, and when the oldest of their jobs was created (ISO 8601); None if nothing waits."""
+
+    files: int
+    oldest: str | None
+
+
 Edit = Callable[[str], JobRow | None]
 """The JSON of a job -> what the job becomes; None: nothing changes."""
 
@@ -125,6 +133,11 @@ class JobTable:
         """Which of these jobs have ended."""
         with self._database.read() as db:
             return set(db.scalars(select(J.c.id).where(J.c.id.in_(job_ids), J.c.ended.is_not(None))))
+
+    def queue_state(self) -> QueueState:
+        """What waits to be read, of all tenants."""
+        with self._database.read() as db:
+            return QueueState(*db.execute(select(func.count(), func.min(J.c.created)).select_from(Q.join(J))).one())
 
     def under_way(self, tenant: str) -> int:
         """Jobs of a tenant that have not ended."""

@@ -30,6 +30,8 @@ from discorag.schema.errors import ConfigError
 from discorag.store.uploads import JobTable
 from interfaces.http.problems import RefusedError
 
+WRONG_KEYS = 60
+"""Requests a minute from one address that may come without a valid key."""
 LOGGER = "disco_rag.audit"
 """The logger of the audit log."""
 _HINT = "disco-rag key NAME prints an entry."
@@ -46,6 +48,7 @@ class Role(StrEnum):
 
     READ = "read"  # ask, and look at documents and trees
     WRITE = "write"  # ingest and delete
+    OPERATE = "operate"  # read the metrics, which are of all tenants
 
 
 class Principal(BaseModel):
@@ -163,6 +166,13 @@ class Access:
         self._file = KeyFile(api.keys) if api.keys else None
         self._limiter = MovingWindowRateLimiter(MemoryStorage())
         self._rate = RateLimitItemPerMinute(api.requests_per_minute)
+
+    async def count_refused(self, address: str) -> None:
+        """Count a request without a valid key. Raises `RefusedError` (429) after `WRONG_KEYS` of them in a minute."""
+        if not await self._limiter.hit(RateLimitItemPerMinute(WRONG_KEYS), "refused", address):
+            message = f"More than {WRONG_KEYS} requests a minute without a valid key."
+            hint = "Wait a minute, and check the key."
+            raise RefusedError(429, "TooManyRequestsError", message, hint=hint, headers={"Retry-After": "60"})
 
     def who(self, key: str | None) -> Principal:
         """Return the owner of a key. Raises `RefusedError` (401) if the key is unknown."""

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from functools import partial
 from importlib.metadata import version
 from pathlib import Path
+from typing import Literal
 
 from fastapi import APIRouter, FastAPI
 from fastapi_offline import FastAPIOffline
@@ -23,7 +24,7 @@ from discorag.store.conversations import Threads
 from discorag.store.postgres import CONNECTIONS
 from discorag.store.uploads import JobTable
 from interfaces.facade import DiscoRAG
-from interfaces.http import ask, audits, chat, documents
+from interfaces.http import ask, audits, chat, documents, metrics
 from interfaces.http.access import Access, Quotas
 from interfaces.http.docs import describe
 from interfaces.http.jobs import Jobs, Uploads
@@ -52,9 +53,9 @@ health = APIRouter(tags=["operation"], route_class=Strict)
 
 
 class Health(BaseModel):
-    """The server works."""
+    """The server works; it is ``degraded`` while the language model is not asked, because its server failed."""
 
-    status: str = "ok"
+    status: Literal["ok", "degraded"] = "ok"
 
 
 @health.get("/healthz", responses=error_responses(422))
@@ -67,7 +68,7 @@ async def healthz() -> Health:
 async def readyz(served: Served) -> Health:
     """Whether the database responds."""
     await asyncio.to_thread(served.rag.backends.store.manifest, served.rag.scope(), "probe")
-    return Health()
+    return Health(status="degraded" if served.model_state == "paused" else "ok")
 
 
 def create_app(settings: Settings | None = None, *, rag: DiscoRAG | None = None) -> FastAPI:
@@ -104,7 +105,7 @@ def create_app(settings: Settings | None = None, *, rag: DiscoRAG | None = None)
     handle_errors(app)
     undescribed = app.openapi
     app.openapi = lambda: app.openapi_schema or describe(undescribed())
-    for router in (ask.router, ask.threads, documents.router, audits.router, chat.router, health):
+    for router in (ask.router, ask.threads, documents.router, audits.router, chat.router, metrics.router, health):
         app.include_router(router)
     add_mcp(app, settings.api)
     show_page(app)

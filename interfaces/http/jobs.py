@@ -37,6 +37,7 @@ from discorag.schema.errors import (
 )
 from discorag.store.sqlite import make_private_folder
 from discorag.store.uploads import Hold, JobRow, JobTable, QueuedFile
+from interfaces.http.counters import FAILURES, FILES
 
 RETENTION = timedelta(days=7)
 """How long a job's record is stored after its end."""
@@ -393,6 +394,7 @@ class Jobs:
 
         if file:
             await self._change(at.job, at.scope, with_file)
+            FILES.labels(file.status).inc()
         await asyncio.to_thread(self._table.done, at, hold)
 
     async def _outcome(self, job: Job, file: JobFile) -> JobFile:
@@ -403,9 +405,11 @@ class Jobs:
         except StoreFullError:
             raise
         except DiscoRagError as error:
+            FAILURES.labels(error.kind).inc()
             return file.model_copy(update={"status": Status.FAILED, "note": str(error)})
         except Exception as error:  # noqa: BLE001 - whatever it is, the other files are read
             _log.error("failed", job=job.id, exc_info=error)
+            FAILURES.labels("InternalError").inc()
             note = "Something went wrong; the server's log has it under the job's id."
             return file.model_copy(update={"status": Status.FAILED, "note": note})
         return file.model_copy(update=outcome.model_dump(include={"status", "chunks", "note", "unread"}))

@@ -1,6 +1,7 @@
 """What surrounds a request: errors as JSON that OpenAI clients read too; headers, an id, a log line, limits."""
 
 import asyncio
+import re
 from collections.abc import Mapping
 from http import HTTPStatus
 from time import perf_counter
@@ -29,6 +30,7 @@ from discorag.schema.errors import (
     StoreFullError,
     UnknownFormatError,
 )
+from interfaces.http.counters import FAILURES
 
 _STATUS: tuple[tuple[type[DiscoRagError], int], ...] = (
     (NotFoundError, 404),
@@ -44,6 +46,7 @@ _STATUS: tuple[tuple[type[DiscoRagError], int], ...] = (
 ACCESS_LOGGER = "disco_rag.access"
 """The logger of requests that do not fail."""
 _log, _access = structlog.get_logger("disco_rag.api"), structlog.get_logger(ACCESS_LOGGER)
+_GIVEN_ID = re.compile(r"[A-Za-z0-9._-]{1,100}")
 _RETRY_S = "5"
 """``Retry-After`` if nothing better is known, in seconds."""
 
@@ -83,7 +86,13 @@ class RefusedError(DiscoRagError):
 
 
 def problem_of(error: Exception) -> tuple[int, Problem]:
-    """Status and body of an error that ends a request; unexpected errors are described in the log only."""
+    """Status and body of an error that ends a request, counted; unexpected ones are described in the log only."""
+    status, problem = _described(error)
+    FAILURES.labels(problem.error.type).inc()
+    return status, problem
+
+
+def _described(error: Exception) -> tuple[int, Problem]:
     match error:
         case DiscoRagError():
             known = (status for kind, status in _STATUS if isinstance(error, kind))
@@ -165,7 +174,7 @@ class RequestObserver:
         """ASGI."""
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        start, status, request_id = perf_counter(), 0, uuid4().hex
+        start, status, request_id = perf_counter(), 0, _id_of(scope)
 
         async def sent(message: Message) -> None:
             nonlocal status
@@ -190,10 +199,22 @@ class RequestObserver:
         return None
 
 
+def _id_of(scope: Scope) -> str:
+    """The request's id: the one that a proxy has given it, else a new one."""
+    given = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
+    return given if _GIVEN_ID.fullmatch(given) else uuid4().hex
+
+
 def _log_request(scope: Scope, status: int, seconds: float, request_id: str) -> None:
     """Log a request by the template of its path: a path may hold what no log may."""
     route, who = scope.get("route"), scope.get("state", {}).get("who")
-    line = {"request_id": request_id, "method": scope["method"], "route": route.path if route else "other"}
+    client = scope.get("client")
+    line = {
+        "request_id": request_id,
+        "client": client[0] if client else "",
+        "method": scope["method"],
+        "route": route.path if route else "other",
+    }
     line |= {"key": who.name, "tenant": who.tenant} if who else {}
     line |= {"status": status, "seconds": round(seconds, 4)}
     if status >= 500:

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import AsyncGenerator, Callable, Coroutine
 from contextlib import aclosing, asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from fastapi import Depends, Request, Response
 from fastapi.routing import APIRoute
@@ -14,6 +14,7 @@ from pydantic.json_schema import SkipJsonSchema
 
 from discorag.config import ApiSettings
 from discorag.models.deadline import models_within
+from discorag.models.gateway import Gateway
 from discorag.models.loops import cancel_scope
 from discorag.schema.errors import StoreError
 from discorag.store.conversations import Threads
@@ -21,6 +22,7 @@ from discorag.store.uploads import JobTable
 from interfaces.background import end_task
 from interfaces.facade import DiscoRAG
 from interfaces.http.access import Access, Principal, Quotas, Role, check_site, log_access
+from interfaces.http.counters import QUESTIONS, count_answer
 from interfaces.http.jobs import Job, Jobs, Uploads
 from interfaces.http.problems import Problem, RefusedError, content_length, problem_of
 from interfaces.results import AskResult
@@ -101,6 +103,14 @@ class Service:
     _limits: set[asyncio.Timeout] = field(default_factory=set[asyncio.Timeout])
 
     @property
+    def model_state(self) -> Literal["none", "used", "paused"]:
+        """Whether there is a language model, and whether it is left alone because it failed."""
+        model = self.rag.backends.model
+        if model is None:
+            return "none"
+        return "paused" if isinstance(model, Gateway) and model.is_paused else "used"
+
+    @property
     def under_way(self) -> int:
         """How many questions are being answered."""
         return len(self._limits)
@@ -120,10 +130,14 @@ class Service:
         except RefusedError as error:
             if error.status != 429:
                 log_access("refused", who)
+            if who is None:
+                await self.access.count_refused(request.client.host if request.client else "")
             raise
 
     async def record_answer(self, who: Principal, corpus: str | None, result: AskResult) -> None:
-        """Write the documents that an answer was made from into the audit log."""
+        """Count an answer, and write the documents that it was made from into the audit log."""
+        outcome = "without model" if result.model_failed else "refused" if result.answer.abstained else "answered"
+        count_answer(result.ledger, outcome=outcome)
         scope, hits = self.rag.scope(tenant=who.tenant, corpus=corpus), [hit.chunk_id for hit in result.hits]
         shown = {e.doc_id for sentence in result.answer.sentences for e in sentence.evidence}
         with suppress(StoreError):  # the database failed: what was cited is in ``shown``
@@ -149,6 +163,15 @@ class Service:
             RefusedError: (503) As `check_load`, or the server stops.
             TimeoutError: At the deadline.
         """
+        try:
+            async with self._counted_question():
+                yield
+        except BaseException as error:
+            QUESTIONS.labels(_outcome_of(error)).inc()
+            raise
+
+    @asynccontextmanager
+    async def _counted_question(self) -> AsyncGenerator[None]:
         self.check_load()
         try:
             async with asyncio.timeout(0 if self.stopped else self.settings.deadline_s) as limit:
@@ -196,6 +219,19 @@ class Service:
         for limit in self._limits:
             if not limit.expired():
                 limit.reschedule(0)
+
+
+def _outcome_of(error: BaseException) -> str:
+    """What became of a question that ends with this error."""
+    match error:
+        case TimeoutError():
+            return "timed out"
+        case asyncio.CancelledError() | GeneratorExit() | RefusedError(kind="GoneError"):
+            return "client left"
+        case RefusedError():
+            return "turned away"
+        case _:
+            return "failed"
 
 
 def _service(request: Request) -> Service:

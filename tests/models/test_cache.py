@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from discorag.models.cache import ReplyCache
 from discorag.models.protocol import Request
 from discorag.schema.errors import InvalidOutputError, Usage
 from tests.models.helpers import GOOD, fruit_request, gateway, messages, text_request
@@ -48,3 +49,19 @@ async def test_a_cache_that_is_damaged_or_cannot_be_made_is_a_miss_and_the_log_n
         made = gateway(server, cache=tmp_path / cache)
         assert [(await made.complete(text_request())).usage.disk_hits for _ in range(2)] == [0, 0]
     assert "DISCO_RAG_LLM__CACHE" in caplog.text
+
+
+async def test_only_its_user_reads_the_cache_also_one_that_others_could_read(tmp_path: Path) -> None:
+    file = tmp_path / "replies.sqlite"
+    file.touch(0o644)
+    with ScriptedServer(["x"]) as server:
+        await gateway(server, cache=tmp_path).complete(text_request())
+    assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_the_oldest_replies_give_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("discorag.models.cache.MOST", 3)
+    cache = ReplyCache(tmp_path)
+    for number in range(5):
+        cache.put(str(number), "text", False)
+    assert [key for key in "01234" if cache.get(key)] == ["2", "3", "4"]

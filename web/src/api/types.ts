@@ -283,7 +283,7 @@ export interface RhetoricalGraph {
   edges: Edge[];
 }
 
-export type Role = "read" | "write";
+export type Role = "read" | "write" | "operate";
 
 export interface RstTree {
   edus: Span[];

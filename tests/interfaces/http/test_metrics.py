@@ -1,0 +1,130 @@
+"""What the server counts, as a client of Prometheus reads it."""
+
+import io
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from fastapi.testclient import TestClient
+from prometheus_client.parser import text_string_to_metric_families
+
+from interfaces.http.access import WRONG_KEYS, Role
+from tests.graphs.scripts import model
+from tests.interfaces.http.conftest import Served
+from tests.interfaces.http.parts import QUERY, logged, service_of, write_keys
+from tests.servers.scripted import Scripted, ScriptedServer
+
+Figures = dict[tuple[str, str], float]
+
+
+def figures(client: TestClient, headers: dict[str, str] | None = None) -> Figures:
+    """The samples by name and value of their first label."""
+    reply = client.get("/metrics", headers=headers)
+    assert reply.status_code == 200
+    assert reply.headers["content-type"].startswith("text/plain")
+    families = text_string_to_metric_families(reply.text)
+    return {(s.name, next(iter(s.labels.values()), "")): s.value for f in families for s in f.samples}
+
+
+def grown(before: Figures, after: Figures) -> Figures:
+    return {key: value - before.get(key, 0) for key, value in after.items() if value != before.get(key, 0)}
+
+
+def test_questions_stages_and_tokens_are_counted(served: Served) -> None:
+    with ScriptedServer(model()) as llm:
+        client = served(llm=llm.base_url)
+        before = figures(client)
+        assert client.post("/ask", json={"query": QUERY}).status_code == 200
+        found = grown(before, figures(client))
+    assert found["disco_rag_questions_total", "answered"] == 1
+    assert {"prepare", "retrieve", "generate", "verify"} <= {
+        stage for name, stage in found if name == "disco_rag_stage_seconds_count"
+    }
+    assert found["disco_rag_tokens_total", "in"] > 0
+    assert found["disco_rag_tokens_total", "out"] > 0
+    assert before["disco_rag_documents", "stored"] > 0
+    assert (before["disco_rag_model", "used"], before["disco_rag_model", "paused"]) == (1, 0)
+
+
+def empty_corpus(client: TestClient) -> None:
+    client.post("/ask", json={"query": QUERY, "corpus": "empty"})
+
+
+def no_question(client: TestClient) -> None:
+    client.post("/ask", json={})
+
+
+def unknown_document(client: TestClient) -> None:
+    client.delete("/documents/00000000-0000-0000-0000-000000000000")
+
+
+def no_format(client: TestClient) -> None:
+    client.post("/ingest", files={"files": ("a.exe", b"text")})
+
+
+def too_many(client: TestClient) -> None:
+    service_of(client).stopped = True
+    client.post("/ask", json={"query": QUERY})
+    service_of(client).stopped = False
+
+
+@pytest.mark.parametrize(
+    ("fail", "kind"),
+    [
+        (empty_corpus, "EmptyCorpusError"),
+        (no_question, "InvalidRequestError"),
+        (unknown_document, "NotFoundError"),
+        (no_format, "UnknownFormatError"),
+        (too_many, "StoppingError"),
+    ],
+)
+def test_a_refused_request_is_counted_by_its_kind(
+    client: TestClient, fail: Callable[[TestClient], None], kind: str
+) -> None:
+    before = figures(client)
+    fail(client)
+    assert grown(before, figures(client))["disco_rag_failures_total", kind] == 1
+
+
+def test_a_model_that_fails_is_counted_and_degrades_the_server(served: Served) -> None:
+    with ScriptedServer(lambda _: Scripted("down", status=500)) as llm:
+        client = served(llm=llm.base_url)
+        before = figures(client)
+        for _ in range(3):
+            assert client.post("/ask", json={"query": QUERY}).status_code == 200
+        after = figures(client)
+        assert client.get("/readyz").json() == {"status": "degraded"}
+    found = grown(before, after)
+    assert found["disco_rag_questions_total", "without model"] == 3
+    assert found["disco_rag_failures_total", "ModelUnavailableError"] == 3
+    assert after["disco_rag_model", "paused"] == 1
+
+
+def test_only_an_operator_reads_metrics(served: Served, tmp_path: Path) -> None:
+    keys = tmp_path / "keys.toml"
+    reader, operator = write_keys(keys, ("r", "alpha", (Role.READ, Role.WRITE)), ("o", "beta", (Role.OPERATE,)))
+    client = served(keys=keys)
+    assert client.get("/metrics", headers=reader).status_code == 403
+    assert figures(client, headers=operator)
+
+
+def test_requests_with_wrong_keys_are_limited_and_those_with_a_key_are_not(served: Served, tmp_path: Path) -> None:
+    (reader,) = write_keys(tmp_path / "keys.toml", ("r", "alpha", (Role.READ,)))
+    client = served(keys=tmp_path / "keys.toml")
+    wrong = {"Authorization": "Bearer dr-wrong"}
+    statuses = [client.get("/session", headers=wrong).status_code for _ in range(WRONG_KEYS)]
+    assert set(statuses) == {401}
+    reply = client.get("/session", headers=wrong)
+    assert (reply.status_code, reply.headers["retry-after"]) == (429, "60")
+    assert client.get("/session", headers=reader).status_code == 200
+
+
+def test_a_log_line_has_the_clients_address_and_the_proxys_id(served: Served, log: io.StringIO) -> None:
+    client = served()
+    given = client.get("/session", headers={"X-Request-ID": "proxy-7"})
+    forged = client.get("/session", headers={"X-Request-ID": 'x" y'})
+    lines = [line for line in logged(log) if line["event"] == "request"]
+    assert [line["request_id"] for line in lines] == ["proxy-7", forged.headers["x-request-id"]]
+    assert given.headers["x-request-id"] == "proxy-7"
+    assert '"' not in forged.headers["x-request-id"]
+    assert {line["client"] for line in lines} == {"testclient"}
