@@ -307,6 +307,19 @@ def archive() -> Iterator[tuple[str, str]]:
     tree, cues = (found["qualifiers"]["figures"][name] for name in ("tree", "cues"))
     yield "docs/answers.md", f"F1 {tree['f1'][0]}, precision {tree['precision']}"
     yield "docs/answers.md", f"({cues['f1'][0]}, {cues['precision']};"
+    wide, bare = found["answers-width"]["figures"], found["answers-bare"]["figures"]
+    for gain in (words[part]["f1_gain"] for words in wide.values() for part in ("all", "fairytaleqa")):
+        yield "docs/answers.md", "{:+.3f} [{:+.3f}, {:+.3f}]".format(*gain)
+    yield "docs/answers.md", f"on {wide['800 words']['all']['n']} development questions"
+    before, after = (f"{share:.0%}".replace("%", " %") for share in bare["all"]["not_gold"])
+    yield "docs/answers.md", f"{after} of the sentences are not gold instead of {before}"
+    for name in ("all", "hotpotqa", "clapnq"):
+        yield "docs/answers.md", "{:+.3f} [{:+.3f}, {:+.3f}]".format(*bare[name]["f1_gain"])
+    absent = {name: f"{share:.0%}".replace("%", " %") for name, (_, share) in found["absent-words"]["figures"].items()}
+    yield "docs/answers.md", f"{absent['attributes kept apart']} of the questions about absent attributes"
+    yield "docs/answers.md", f"{absent['twins kept apart']} of their twins"
+    yield "docs/answers.md", f"{absent['wikicontradict']} of WikiContradict's questions"
+    yield "docs/answers.md", f"{absent['clapnq answerable']} of CLAPNQ's answerable ones"
     nli, page = found["nli"]["figures"], "docs/verification.md"
     for row in nli["sets"].values():
         cells = ("{:.3f} [{:.3f}, {:.3f}]".format(*row[name]) for name in ("seed 0", "seed 1", "words", "cosine"))
