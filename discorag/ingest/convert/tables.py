@@ -226,19 +226,24 @@ def _with_rows_below(rows: list[_Row], width: int) -> int:
 def _spread(rows: list[_Row]) -> _Row | None:
     """The header row with its names also over the empty places behind them, if the row below it names these places.
 
-    Of the two, each place has a name, and the first column only one, or else the lower row repeats some. Figures begin
-    in the third row.
+    Of the two, each place but the first has a name, and the first column only one, or else the lower row repeats some.
+    The upper row leaves places empty or has a name several times. Figures begin in the first full row below.
     """
     texts = _texts(rows)
-    if len(rows) < 3 or not 1 < len(texts[0]) == len(texts[1]) or is_data(texts[1:]) or not is_data(texts[2:]):
+    if len(rows) < 3 or not 1 < len(texts[0]) == len(texts[1]):
+        return None
+    full = [row for row in texts[2:] if sum(map(bool, row)) > 1]
+    if is_data(texts[1:]) or not full or not is_data(full):
         return None
     upper, lower = texts[:2]
-    if not all(map(any, zip(upper, lower, strict=True))) or (upper[0] and lower[0] and not _has_equal(lower)):
+    if not all(map(any, zip(upper[1:], lower[1:], strict=True))):
+        return None
+    if upper[0] and lower[0] and not _has_equal(lower):
         return None
     made: _Row = []
     for one, below in zip(rows[0], lower, strict=True):
         made.append(made[-1] if made and below and not one.text.strip() else one)
-    return made if made != rows[0] else None
+    return made if made != rows[0] or _has_equal([*filter(None, upper)]) else None
 
 
 def _has_equal(texts: Collection[str]) -> bool:
