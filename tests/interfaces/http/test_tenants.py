@@ -125,7 +125,7 @@ def test_a_tenant_sees_its_own_job_document_and_tree(tenants: dict[str, Tenant])
     span = found[0]["span"]
     assert read["text"][span["start"] : span["end"]] == found[0]["text"]
     session = me.get("/session").json()
-    assert (session["tenant"], session["roles"]) == ("north", ["read", "write"])
+    assert (session["tenant"], session["roles"]) == ("north", ["operate", "read", "write"])
     assert (session["keys"], session["language_model"]) == (True, "")
     assert (
         SECRETS["north"] in ask(me, "What did the trial find?", switches={**LOCAL, "abstain": "never"}).json()["text"]
