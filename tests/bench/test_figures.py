@@ -439,6 +439,25 @@ def reader() -> Iterator[tuple[str, str]]:
     yield page, f"{trained['all']['n']} questions of FairytaleQA"
 
 
+def worth() -> Iterator[tuple[str, str]]:
+    f, page = result("archive")["capable-worth"]["figures"], "docs/science.md"
+    for name, row in f["compared"].items():
+        yield page, f"| {name} | {cells(row['net'])} | {row['p'][0]}, {row['p'][1]} | {row['agree']} |"
+        yield page, cells(row["net"], " and ")
+    for name, kinds in f["wins, ties and losses"].items():
+        yield page, f"| {name} | first judge | second judge |"
+        for kind, row in kinds.items():
+            yield page, f"| {kind} | {' | '.join('{}, {}, {}'.format(*judge) for judge in row)} |"
+    for name, rows in chain(f["on ramdocs"].items(), f["explored"].items()):
+        yield page, f"| {name} | {cells(rows)} |"
+    yield page, cells(f["with the 40 questions before"], " and ")
+    yield page, cells(f["on ramdocs"]["two calls - permuted relations"], " and ")
+    for system, told in f["told"].items():
+        yield page, f"| {system} | {' | '.join(map(str, told))} |"
+    yield page, "{found} of {given} quotations".format(**f["quotations"])
+    yield page, "{read} times the tokens read and {written} times".format(**f["tokens of statements by those of rules"])
+
+
 SHOWN = [
     *(speed, parser, verify, conflicts, recall, precision, answers),
     *(
@@ -455,6 +474,7 @@ SHOWN = [
         table8,
         reader,
         capable,
+        worth,
     ),
 ]
 
