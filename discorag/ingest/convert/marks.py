@@ -21,7 +21,10 @@ CHECKED, UNCHECKED = "☑", "☐"
 _NEAR = 3  # texts next to an equation, which may be white space in elements around it
 _SLASHES = ("/", "\u2044", "\u2215")
 _NUMBER = re.compile(r"[+\u2212\u2013-]?\d+(?:[.,]\d+)?")
-_EXPRESSION = re.compile(r"[+\u2212\u2013-]?[^\W_](?:[\w.,+\u2212\u2013*/()-]{0,11}[\w)])?")
+_EXPRESSION = re.compile(r"[+\u2212\u2013-]?[^\W_](?:[\w.,+\u2212\u2013*/=^()\u00b7\u00d7\u22c5-]{0,22}[\w)])?")
+_SPACED = re.compile(r"\s*([+\u2212\u2013*/=\u00b7\u00d7\u22c5-])\s*")
+"""A sign of an expression with the white space around it."""
+_LONGEST = 48  # characters of an expression with its white space
 _ORDINAL = re.compile(r"st|nd|rd|th|[eo]|er|re|nde?|e?me|ème|[oa]s|[aªº]", re.IGNORECASE)
 _ELEMENT = re.compile(r"(?:(?:^|[^A-Za-z])(?:[A-Z][a-z]?)+|[(\[](?:[A-Z][a-z]?\d*)+[)\]])$")
 """The end of a chemical formula, or a capital letter: what stands below the line there is usually written in it."""
@@ -58,9 +61,15 @@ def join_runs(runs: Iterable[Run]) -> str:
     return text
 
 
+def _inside(text: str) -> str:
+    """A raised or lowered text without the white space around its signs, unless it is too long to be an expression."""
+    inside = text.strip()
+    return _SPACED.sub(r"\1", inside) if len(inside) <= _LONGEST else inside
+
+
 def _raised(text: str, before: str) -> str:
     """A text above the line, as it is written behind ``before``."""
-    inside, last = text.strip(), before[-1:]
+    inside, last = _inside(text), before[-1:]
     if _NUMBER.fullmatch(inside):
         return f"^{text}"
     if not _EXPRESSION.fullmatch(inside) or (len(inside) > 1 and inside.isalpha()) or not last.strip():
@@ -72,7 +81,7 @@ def _raised(text: str, before: str) -> str:
 
 def _lowered(text: str, before: str, after: str) -> str:
     """A text below the line, as it is written between two others."""
-    inside = text.strip()
+    inside = _inside(text)
     if not _EXPRESSION.fullmatch(inside) or not before[-1:].strip():
         return text
     is_formula = (_NUMBER.fullmatch(inside) or inside == "x") and _ELEMENT.search(before[-20:])
@@ -84,7 +93,9 @@ def _lowered(text: str, before: str, after: str) -> str:
 def write_marks(soup: BeautifulSoup) -> Counter[str]:
     """Write equations, raised and lowered characters and check boxes of a page as text, and count what is not read."""
     unread = Counter({EQUATION: sum(_write_equation(tag, soup) for tag in soup(re.compile(r"^(?:\w+:)?math$")))})
-    for tag in soup(["sup", "sub"]):
+    scripts = soup(["sup", "sub"])
+    inner = [tag for tag in scripts if tag.find_parent(["sup", "sub"])]
+    for tag in (*reversed(inner), *scripts):
         if tag.parent is not None:
             _write_script(tag)
     for tag in soup.select("input[type=checkbox i], input[type=radio i]"):

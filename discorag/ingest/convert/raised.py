@@ -13,6 +13,8 @@ _DESCENT = 0.18  # of a glyph's height: what is below its baseline
 _UP, _DOWN = 0.15, 0.08  # of the height of what is before them: from there on they are raised, or lowered
 _NEAR = 0.3  # of a digit's height: how far the glyph before it may be if PDFium ends a line between them
 _WIDEST = 40.0  # points: a longer rule is not a fraction's
+_MARKS = 4  # glyphs that are looked at for one that is no such mark
+_STOPS = ".,;:!?\"'\u2019\u201d"
 _SLASHES = "/\u2044\u2215"
 
 
@@ -28,7 +30,7 @@ def in_line(glyphs: Sequence[Glyph], rules: Sequence[Box]) -> list[Glyph]:
     """The glyphs with ``^`` before raised digits, ``_`` before digits lowered below others, and ``/`` in a fraction.
 
     A fraction's rule is between its digits. Raised digits that are not behind a letter, a digit or a bracket, as at the
-    start of a footnote, stay as they are.
+    start of a footnote, stay as they are; marks like a full stop may be between.
     """
     bars = [rule for rule in rules if rule.right - rule.left <= _WIDEST]
     made: list[Glyph] = []
@@ -52,7 +54,13 @@ def in_line(glyphs: Sequence[Glyph], rules: Sequence[Box]) -> list[Glyph]:
 
 
 def _before(made: Sequence[Glyph], box: Box) -> Glyph:
-    """The glyph before a digit, also across the end of a line: PDFium may set one before a raised digit."""
+    """The glyph before a digit, also across the end of a line: PDFium may set one before a raised digit.
+
+    Marks that end a clause are as small as a raised digit and tell nothing; the glyph before them does.
+    """
+    solid = next((glyph for glyph in reversed(made[-_MARKS:]) if glyph.char not in _STOPS), Glyph(" ", None))
+    if solid.box and solid is not made[-1] and -1 <= box.left - solid.box.right < solid.box.height:
+        return solid
     last = next((glyph for glyph in reversed(made) if glyph.char not in "\r\n"), Glyph(" ", None))
     if last.box and last is not made[-1] and not -1 <= box.left - last.box.right < _NEAR * box.height:
         return made[-1]

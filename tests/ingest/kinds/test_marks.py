@@ -219,6 +219,9 @@ def test_marks_of_a_sheet() -> None:
         ("10<sup>−6</sup> cells", "10^−6 cells"),
         ("2<sup>n+1</sup> cells", "2^(n+1) cells"),
         ("x<sup>n</sup> cells", "x^n cells"),
+        ("e<sup> − 2<i>r</i></sup> cells", "e^(−2r) cells"),
+        ("2<sup>k − 1</sup> cells", "2^(k−1) cells"),
+        ("x<sub>i + 1</sub><sup>2</sup> cells", "x_(i+1)^2 cells"),
         ("the 1<sup>st</sup> of May", "the 1st of May"),
         ("le 2<sup>e</sup> jour", "le 2e jour"),
         ("Acme<sup>TM</sup> Ltd<sup>®</sup>", "AcmeTM Ltd®"),
@@ -237,6 +240,11 @@ def test_raised_and_lowered_text_is_written_on_the_line(html: str, text: str) ->
     """A page and a Markdown file with tags say the same."""
     assert read("a.html", f"<p>We have {html}.</p>").text == f"We have {text}."
     assert units("a.md", f"We have {html}.")[0].body == f"We have {text}."
+
+
+def test_raised_text_in_raised_text_is_in_brackets() -> None:
+    html = "<p>Of x<sup>10<sup>4</sup></sup> and r<sub>T<sub>in</sub></sub> the first is larger.</p>"
+    assert read("a.html", html).text == "Of x^(10^4) and r_(T_in) the first is larger."
 
 
 @pytest.mark.parametrize(

@@ -270,6 +270,7 @@ def raised(base: str, mark: str, rise: float, after: str = "") -> str:
     ("content", "text"),
     [
         (raised("The mass is 10", "6", 4, " kg."), "The mass is 10^6 kg."),
+        (raised("They hold 1:10.", "3", 4, " Then come others."), "They hold 1:10.^3 Then come others."),
         (raised("It covers 40 m", "2", 4, " of floor."), "It covers 40 m^2 of floor."),
         (line(60, 700, "20 m") + line(86.7, 704, "2", 7) + line(91.7, 700, "in all."), "20 m^2 in all."),
         (raised("The fee", "1", 4, " is due."), "The fee^1 is due."),
@@ -282,7 +283,7 @@ def raised(base: str, mark: str, rise: float, after: str = "") -> str:
             "Take 2 1/2 cups.",
         ),
     ],
-    ids=["power", "unit", "near word", "footnote", "base", "formula", "slash", "stacked"],
+    ids=["power", "full stop", "unit", "near word", "footnote", "base", "formula", "slash", "stacked"],
 )  # fmt: skip
 def test_raised_digits_and_fractions_are_not_read_as_other_numbers(content: str, text: str, tmp_path: Path) -> None:
     """Ten to the sixth is not 106, and a half is not 12."""
