@@ -49,4 +49,4 @@ async def test_what_takes_more_than_its_size_explains_is_refused(monkeypatch: py
     monkeypatch.setattr("discorag.ingest.reader._SECONDS", 1)
     says = r"more than [\d.]+ s of processor time\. Save it again, in a simpler form or in parts\.$"
     with closing(Reader(ReadingSettings())) as reader, pytest.raises(ConversionError, match=says):
-        await reader.convert(b"==== ====\n" + b"ab   cd\n" * 4000 + b"==== ====\n", Path("page.rst"))
+        await reader.convert(b"==== ====\n" + b"ab   cd\n" * 20_000 + b"==== ====\n", Path("page.rst"))

@@ -37,7 +37,7 @@ def sheet_blocks(
 
 def _blocks(rows: Sequence[Row], group: str, unread: Counter[str]) -> Iterator[str]:
     above = list(takewhile(_is_alone, rows))
-    below = list(takewhile(_is_alone, reversed(rows[len(above) :])))[::-1]
+    below = list(takewhile(_is_note, reversed(rows[len(above) :])))[::-1]
     yield from map(_line, above)
     if table := rows[len(above) : len(rows) - len(below)]:
         columns = _filled_columns(table)
@@ -108,6 +108,11 @@ def _is_filled(cells: Iterable[Cell]) -> bool:
 
 def _is_alone(row: Row) -> bool:
     return len({id(cell) for cell in row if cell.text}) == 1
+
+
+def _is_note(row: Row) -> bool:
+    """Whether a row below a table is no part of it: one word or figure is a row whose other cells are empty."""
+    return _is_alone(row) and " " in _line(row)
 
 
 def _line(row: Row) -> str:

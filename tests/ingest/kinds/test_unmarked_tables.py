@@ -125,6 +125,14 @@ def test_a_row_below_a_header_with_empty_places_is_a_row(text: str, expected: st
     assert rows_of(in_format(text, ".csv", tmp_path))[0] == expected
 
 
+@pytest.mark.parametrize("suffix", [".csv", ".xlsx"])
+def test_a_word_alone_in_the_last_rows_is_a_row_and_a_line_of_words_a_note(suffix: str, tmp_path: Path) -> None:
+    text = "Id,Name,Score\n1,Ash,20\n2,Elm,30\n3,,\nAll scores are final.,,\n"
+    path = in_format(text, suffix, tmp_path)
+    assert rows_of(path) == ["1, Name: Ash; Score: 20.", "2, Name: Elm; Score: 30.", "3."]
+    assert load(path, max_bytes=10**6).text.endswith("|\n\nAll scores are final.")
+
+
 @FORMATS
 def test_names_above_are_filled_down_where_the_cells_beside_them_recur(suffix: str, tmp_path: Path) -> None:
     """An export writes the name of a group only once."""
