@@ -39,10 +39,13 @@ def _blocks(rows: Sequence[Row], group: str, unread: Counter[str]) -> Iterator[s
     above = list(takewhile(_is_alone, rows))
     below = list(takewhile(_is_note, reversed(rows[len(above) :])))[::-1]
     yield from map(_line, above)
-    if table := rows[len(above) : len(rows) - len(below)]:
+    table = rows[len(above) : len(rows) - len(below)]
+    if group and not table:
+        yield literal(group)
+    if table:
         columns = _filled_columns(table)
         cells = [[row[i] for i in columns[: bisect_left(columns, len(row))]] for row in table]
-        yield table_markdown(Table(_spanning(cells), group=group), unread)
+        yield table_markdown(Table(_spanning(cells), group=group, is_sheet=True), unread)
     yield from map(_line, below)
 
 
@@ -69,15 +72,14 @@ def _starts(rows: Sequence[Row]) -> list[int]:
     for start, end in pairwise([*runs, filled[-1] + 1] if 1 < len(runs) <= _MOST else []):
         if start > found[-1] and _are_apart([r[found[-1] : start] for r in rows], [r[start:end] for r in rows]):
             found.append(start)
-    names = [cell.text for cell in rows[0]] if rows else []
-    again = [i for i, name in enumerate(names) if name and name == names[0]]
-    width = again[1] if len(again) > 1 else 0
-    is_again = width > 1 and len(names) == width * len(again) and names == names[:width] * len(again)
-    return again if is_again else found
+    return found
 
 
 def _are_apart(left: Sequence[Row], right: Sequence[Row]) -> bool:
-    """Whether two groups of columns are two tables: rows of the right one have labels, or it begins elsewhere."""
+    """Whether two groups of columns are two tables: they begin or end in other rows, or name their rows alike.
+
+    Columns of equal height with an empty one between them are one table.
+    """
     if min(len(_filled_columns(part)) for part in (left, right)) < 2:
         return False
     if abs(_first_filled(left) - _first_filled(right)) >= _APART:
@@ -85,13 +87,17 @@ def _are_apart(left: Sequence[Row], right: Sequence[Row]) -> bool:
     own, other = _first_texts(left), _first_texts(right)
     labels = list(filter(None, other[1:]))
     has_labels = bool(labels) and len({*labels}) == len(labels) and not any(map(has_digit, labels))
-    return has_labels or (own[0] == other[0] != "")
+    return (has_labels and _filled(left) != _filled(right)) or (own[0] == other[0] != "")
 
 
 def _first_texts(rows: Iterable[Row]) -> list[str]:
     """The texts in the first column of a table, from its first row of several cells on."""
     shown = [row for row in rows if _is_filled(row)]
     return [row[0].text for row in shown[sum(1 for _ in takewhile(_is_alone, shown)) :]] or [""]
+
+
+def _filled(rows: Sequence[Row]) -> list[int]:
+    return [i for i, row in enumerate(rows) if _is_filled(row)]
 
 
 def _first_filled(rows: Sequence[Row]) -> int:

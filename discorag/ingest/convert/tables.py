@@ -47,11 +47,13 @@ class Table:
         rows: The cells that begin in each row, from the left; a place that a span covers has none.
         header_rows: How many rows at the top name the columns; None if the cells have to tell.
         group: What all its rows belong to: the title of one of several tables side by side.
+        is_sheet: It comes from a sheet, whose first row names the columns by custom if it can.
     """
 
     rows: Sequence[Sequence[Cell]]
     header_rows: int | None = None
     group: str = ""
+    is_sheet: bool = False
 
 
 UNCLEAR = "table header"
@@ -115,8 +117,9 @@ def _blocks(table: Table, group: str, unread: Counter[str]) -> Iterator[_Block]:
     rows = grid[len(title) :]
     heads = _header_rows(rows, width) if table.header_rows is None else max(0, table.header_rows - len(title))
     if heads is None:
-        unread[UNCLEAR] += 1
-        heads = 0
+        heads = int(table.is_sheet and _could_name(_texts(rows)))
+        if not heads:
+            unread[UNCLEAR] += 1
     if heads == 1 and (upper := _spread(rows)):
         rows, heads = [upper, *rows[1:]], 2
     body = rows[heads:]
@@ -191,6 +194,14 @@ def names_columns(texts: Sequence[Sequence[str]]) -> bool:
         is_series = len(values) >= _SERIES and len(set(map(_shape, values))) == 1
         return _is_over_figures(columns[0]) or (is_series and _is_over_figures(columns[1]))
     return any(map(_is_over_figures, columns)) or sum(map(_is_over_classes, columns)) > 1
+
+
+def _could_name(texts: Sequence[Sequence[str]]) -> bool:
+    """Whether nothing speaks against a first row of three words or more that name the columns: none stands below it."""
+    first, *rows = texts
+    below = [{row[i] for row in rows if i < len(row)} for i in range(len(first))]
+    is_free = not any(has_digit(name) or name in values for name, values in zip(first, below, strict=True))
+    return is_free and len(first) > 2 and all(first) and not _has_equal(first)
 
 
 def _is_over_figures(column: Sequence[str]) -> bool:

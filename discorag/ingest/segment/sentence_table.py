@@ -38,6 +38,7 @@ _MAX_ENTRY_WORDS = 60  # and their words
 _CREDIT = re.compile(r"\w+ by [A-Z]")  # "Written by Ada Berg."
 _SAYS_A_VALUE = re.compile(r"(?:：|: ).*\w")
 _MAX_PREFIX = 100
+_CHINESE_MARK = re.compile(r"[,，;；:：](?=\S)|[；;]$")
 _WORD = re.compile(rf"{CJK.pattern}|[^\W_]+")
 _LONG = {UnitKind.PROSE: 8, UnitKind.ITEM: 8, UnitKind.TURN: 5}
 """Words from which a sentence says something even if nothing ends it: transcripts and filings often lack the stop."""
@@ -117,11 +118,11 @@ class Sentence:
     def _is_sentence(self) -> bool:
         """Whether it is written as a sentence is, from a capital to a full stop, or has a verb; never all capitals.
 
-        A Chinese one has a mark at its end or within it, which headings and lines of navigation lack.
+        A Chinese one has a mark at its end or within it, which most headings and lines of navigation lack.
         """
         text, words = self.body, self.body.split()
-        if CJK.search(text):
-            return bool(_ENDING.search(text)) or "，" in text
+        if 2 * len(CJK.findall(text)) > len(text):
+            return bool(_ENDING.search(text) or _CHINESE_MARK.search(text))
         if text.isupper() or (text.startswith(("(", "（")) and text.endswith((")", "）"))):
             return False
         begins = text[0].isupper() or not (text[0].isalnum() or text.startswith("("))
