@@ -65,7 +65,7 @@ def _side_by_side(rows: Sequence[Row]) -> Iterator[tuple[str, Sequence[Row]]]:
 
 
 def _starts(rows: Sequence[Row]) -> list[int]:
-    """The columns at which tables begin: behind empty ones, or where the names of the columns begin anew."""
+    """The columns at which tables begin: behind empty ones."""
     filled = _filled_columns([row for row in rows if not _is_alone(row)])
     runs = [column for i, column in enumerate(filled) if i == 0 or filled[i - 1] < column - 1]
     found = runs[:1]
