@@ -458,6 +458,14 @@ def worth() -> Iterator[tuple[str, str]]:
     yield page, "{read} times the tokens read and {written} times".format(**f["tokens of statements by those of rules"])
 
 
+def reranker() -> Iterator[tuple[str, str]]:
+    f, page = result("reranker")["figures"], "docs/models.md"
+    for name in ("clapnq", "hotpotqa", "squad2", "covidqa", "tatqa", "pooled"):
+        n, first, gain = f[name]["n"], f[name]["first"], f[name]["first_gain"]["1000"]
+        values = " | ".join(str(first[model]["value"]) for model in ("packaged", "0", "1000"))
+        yield page, f"| {name} | {n} | {values} | {gain['value']:+.1f} [{gain['low']:+.1f}, {gain['high']:+.1f}] |"
+
+
 SHOWN = [
     *(speed, parser, verify, conflicts, recall, precision, answers),
     *(
@@ -475,6 +483,7 @@ SHOWN = [
         reader,
         capable,
         worth,
+        reranker,
     ),
 ]
 
