@@ -143,6 +143,7 @@ class ChatClient:
                             async for message in messages:
                                 if piece := draft.add(message):
                                     yield piece
+                                self.pause.heard()
                                 if draft.is_full:
                                     break
                     break

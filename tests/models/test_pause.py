@@ -18,10 +18,13 @@ LONG_S = 400
 
 
 class Clock:
-    def __init__(self) -> None:
-        self.now = 0.0
+    """Goes on by ``step`` seconds each time that it is read."""
+
+    def __init__(self, step: float = 0.0) -> None:
+        self.now, self.step = 0.0, step
 
     def __call__(self) -> float:
+        self.now += self.step
         return self.now
 
 
@@ -64,7 +67,7 @@ async def test_after_failures_in_a_row_nothing_is_sent_until_a_test_call_is_answ
 async def test_a_call_that_timed_out_is_enough_and_one_that_is_answered_begins_a_new_row() -> None:
     replies = iter([Scripted("down", status=500), "yes", Scripted("down", status=500), Scripted(delay_s=LONG_S)])
     with ScriptedServer(lambda _: next(replies)) as server:
-        made, pause = paused_by(server, Clock())
+        made, pause = paused_by(server, Clock(step=1))
         await fails(made)
         assert (await made.complete(text_request())).value == "yes"
         await fails(made)
@@ -72,6 +75,29 @@ async def test_a_call_that_timed_out_is_enough_and_one_that_is_answered_begins_a
         with models_within(0.3), pytest.raises(ModelUnavailableError, match="in time"):
             await made.complete(text_request())
         assert pause.is_on
+
+
+@pytest.mark.parametrize("left_s", [0.3, 0])
+async def test_a_call_for_which_its_question_has_little_time_left_says_nothing_about_the_server(left_s: float) -> None:
+    with ScriptedServer(lambda _: Scripted(delay_s=LONG_S)) as server:
+        made, pause = paused_by(server, Clock())
+        for _ in range(3):
+            with models_within(left_s), pytest.raises(ModelUnavailableError, match="in time"):
+                await made.complete(text_request())
+        assert not pause.is_on
+
+
+async def test_a_reply_that_comes_until_the_deadline_says_nothing_about_the_server() -> None:
+    clock = Clock()
+    with ScriptedServer(lambda _: Scripted("The first piece, and more.", pause_s=LONG_S)) as server:
+        made, pause = paused_by(server, clock)
+        with models_within(LONG_S):
+            parts = made.stream(text_request())
+            assert await anext(aiter(parts)) == "The firs"
+            clock.now = 1.0
+            with models_within(0.3, setting="LIMIT"), pytest.raises(ModelUnavailableError, match="in time"):
+                await anext(aiter(parts))
+        assert not pause.is_on
 
 
 async def test_calls_without_a_deadline_are_always_sent() -> None:
