@@ -15,6 +15,7 @@ from tests.models.helpers import gateway, streamed, text_request
 from tests.servers.scripted import Scripted, ScriptedServer
 
 LONG_S = 400
+SOON_S = 60
 
 
 class Clock:
@@ -98,6 +99,28 @@ async def test_a_reply_that_comes_until_the_deadline_says_nothing_about_the_serv
             with models_within(0.3, setting="LIMIT"), pytest.raises(ModelUnavailableError, match="in time"):
                 await anext(aiter(parts))
         assert not pause.is_on
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Scripted("Could not finish the message: max_tokens was reached.", status=400),
+        Scripted("This model's maximum context length is 8 tokens.", status=400),
+        Scripted("no such model", status=404),
+    ],
+)
+async def test_a_refused_test_call_is_an_answer_and_asks_for_no_temperature(answer: Scripted) -> None:
+    clock, reply = Clock(), Scripted("down", status=500)
+    with ScriptedServer(lambda _: reply) as server:
+        made, pause = paused_by(server, clock)
+        for _ in range(3):
+            await fails(made)
+        clock.now, reply = 10.0, answer
+        await fails(made)
+        async with asyncio.timeout(SOON_S):
+            while pause.is_on:
+                await asyncio.sleep(0.01)
+        assert "temperature" not in server.requests[3]
 
 
 async def test_calls_without_a_deadline_are_always_sent() -> None:
