@@ -1,9 +1,12 @@
 """Model servers that fail, fall silent or never stop: none of them is waited for, or read, without an end."""
 
 import asyncio
+import gzip
 from collections.abc import Callable
 
 import pytest
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
 
 from discorag.config import LlmSettings
 from discorag.models.chat import ChatClient
@@ -149,3 +152,26 @@ async def test_a_reply_is_read_up_to_its_limit_only(is_streamed: bool) -> None:
         with pytest.raises(ModelRejectedError, match="more than 1 MB") as error:
             await (streamed(made, text_request()) if is_streamed else made.complete(text_request()))
     assert "DISCO_RAG_LLM__REPLY_MB" in error.value.hint
+
+
+class Compressing(ScriptedServer):
+    """Compresses its replies if that is asked for, or always."""
+
+    def __init__(self, *, always: bool) -> None:
+        super().__init__(lambda _: "yes")
+        self._always = always
+
+    async def _chat(self, request: HttpRequest) -> Response:
+        response = await super()._chat(request)
+        if self._always or "gzip" in request.headers["Accept-Encoding"]:
+            body = gzip.compress(bytes(response.body))
+            return Response(body, headers={"Content-Encoding": "gzip"}, media_type="application/json")
+        return response
+
+
+async def test_no_compression_is_asked_for_and_a_compressed_reply_is_not_read() -> None:
+    with Compressing(always=False) as server:
+        assert (await gateway(server).complete(text_request())).value == "yes"
+    with Compressing(always=True) as server, pytest.raises(ModelRejectedError, match="compressed") as error:
+        await gateway(server, retries=0).complete(text_request())
+    assert "proxy" in error.value.hint
