@@ -1,9 +1,11 @@
 """Replies on disk: the same request to the same model is paid for once."""
 
 import logging
+import os
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from stat import S_IMODE
 from typing import Any
 
 _LOG = logging.getLogger(__name__)
@@ -40,9 +42,12 @@ class ReplyCache:
     def _execute(self, statement: str, *values: object) -> Any:
         """The first row that a statement gives."""
         try:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            self._file.touch(_PRIVATE)  # replies quote documents
-            self._file.chmod(_PRIVATE)
+            if not self._file.exists():
+                self._file.parent.mkdir(parents=True, exist_ok=True)
+                self._file.touch(_PRIVATE)  # replies quote documents
+            found = self._file.stat()
+            if found.st_uid == os.geteuid() and S_IMODE(found.st_mode) != _PRIVATE:
+                self._file.chmod(_PRIVATE)
             with closing(sqlite3.connect(self._file, timeout=_PATIENCE_S)) as database, database:
                 database.execute("CREATE TABLE IF NOT EXISTS texts (key TEXT PRIMARY KEY, text TEXT, cut INTEGER)")
                 return database.execute(statement, values).fetchone()

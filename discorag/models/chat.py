@@ -18,7 +18,14 @@ from discorag.models.loops import PerLoop
 from discorag.models.pause import Pause
 from discorag.models.protocol import Message, Request
 from discorag.models.providers import VARIABLES, Connection, connect
-from discorag.schema.errors import ModelError, ModelRejectedError, Usage
+from discorag.schema.errors import (
+    ContextTooLongError,
+    ModelError,
+    ModelRejectedError,
+    ModelUnavailableError,
+    RateLimitedError,
+    Usage,
+)
 from discorag.text.thinking import Spoken
 
 CHARACTERS_PER_TOKEN = 16
@@ -143,6 +150,7 @@ class ChatClient:
                             async for message in messages:
                                 if piece := draft.add(message):
                                     yield piece
+                                self.pause.heard()
                                 if draft.is_full:
                                     break
                     break
@@ -197,12 +205,14 @@ class ChatClient:
                 return await self._connections.get()
 
     async def _test(self) -> None:
-        """Ask a paused server for a word; if it answers, the pause ends."""
-        request = Request(stage="test", messages=(Message(role="user", content="Say yes."),), parse=str, max_tokens=16)
-        with suppress(ModelError), typed_errors(VARIABLES):
-            async with asyncio.timeout(self._settings.timeout_s):
-                connection = await self._connections.get()
-                await connection.chat.ainvoke(_turns(request), **connection.parameters(request, False))
+        """Ask a paused server for a word; if it answers, be it with a refusal, the pause ends."""
+        asked = (Message(role="user", content="Say yes."),)
+        request = Request(stage="test", messages=asked, parse=str, max_tokens=16, temperature=None)
+        with suppress(ModelUnavailableError, RateLimitedError):
+            with suppress(ModelRejectedError, ContextTooLongError), typed_errors(VARIABLES):
+                async with asyncio.timeout(self._settings.timeout_s):
+                    connection = await self._connections.get()
+                    await connection.chat.ainvoke(_turns(request), **connection.parameters(request, False))
             self.pause.end()
 
 

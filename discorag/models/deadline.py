@@ -15,8 +15,8 @@ from discorag.schema.errors import ModelUnavailableError
 
 T = TypeVar("T")
 
-_limit: ContextVar[tuple[float, str]] = ContextVar("limit", default=(inf, ""))
-"""When the time ends, and the setting that sets it."""
+_limit: ContextVar[tuple[float, float, str]] = ContextVar("limit", default=(inf, inf, ""))
+"""When the time ends, how many seconds it is in all, and the setting that sets it."""
 
 
 @contextmanager
@@ -26,7 +26,7 @@ def models_within(seconds: float, *, setting: str = "") -> Generator[None]:
     The error of a call that the limit ends names the ``setting``.
     """
     before = _limit.get()
-    _limit.set((monotonic() + seconds, setting))
+    _limit.set((monotonic() + seconds, seconds, setting))
     try:
         yield
     finally:
@@ -35,8 +35,17 @@ def models_within(seconds: float, *, setting: str = "") -> Generator[None]:
 
 def expired_limit() -> str:
     """The setting that set the deadline, if the deadline has passed; otherwise empty."""
-    until, setting = _limit.get()
+    until, _, setting = _limit.get()
     return setting if monotonic() >= until else ""
+
+
+def is_cut_short(waited_s: float) -> bool:
+    """Whether the deadline ended a wait of this many seconds, at most half of its time: no sign of a fault.
+
+    A server that hangs takes more than that of the next run.
+    """
+    until, seconds, _ = _limit.get()
+    return monotonic() >= until and waited_s <= seconds / 2
 
 
 def is_limited() -> bool:

@@ -96,17 +96,20 @@ def has_timed_out(error: ModelError) -> bool:
     return isinstance(cause, _TIMEOUTS) or isinstance(cause and cause.__cause__, _TIMEOUTS)
 
 
-def bounded_replies(most_mb: float) -> dict[str, list[Callable[[Any], Awaitable[None]]]]:
-    """Event hooks for an asynchronous client of httpx or httpx2: a reply is not read beyond this many MB.
+def bounded_replies(most_mb: float) -> dict[str, Any]:
+    """Options of an asynchronous client of httpx or httpx2: a reply is not read beyond this many MB.
 
-    Reading more raises `ModelRejectedError`.
+    Reading more raises `ModelRejectedError`, and so does a compressed reply: its size is not known before it is read.
     """
 
     async def bound(response: Any) -> None:
+        if (encoding := response.headers.get("Content-Encoding", "identity")) != "identity":
+            message = f"The endpoint's reply is compressed ({encoding}), which it was asked not to be; it was not read."
+            raise ModelRejectedError(message, hint="Turn compression off in the server, or in the proxy before it.")
         kind = type(response.stream).__mro__[1]  # each client accepts its own AsyncByteStream only
         response.stream = type("BoundedStream", (_Bounded, kind), {})(response.stream, most_mb)
 
-    return {"response": [bound]}
+    return {"headers": {"Accept-Encoding": "identity"}, "event_hooks": {"response": [bound]}}
 
 
 class _Bounded:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from time import monotonic
 
+from discorag.models.deadline import is_cut_short
 from discorag.models.endpoint import has_timed_out
 from discorag.schema.errors import ModelUnavailableError, RateLimitedError
 
@@ -11,6 +12,7 @@ from discorag.schema.errors import ModelUnavailableError, RateLimitedError
 class Pause:
     """Counts the calls that fail in a row; after ``failures`` of them, or one that timed out, the server is paused.
 
+    A call that the run's own deadline cuts short (`is_cut_short`) is not counted.
     A paused server gets a test call every ``seconds``; the pause ends when it answers one.
 
     Args:
@@ -21,7 +23,7 @@ class Pause:
 
     def __init__(self, failures: int, seconds: float, clock: Callable[[], float] = monotonic) -> None:
         self._most, self._seconds, self._clock = failures, seconds, clock
-        self._failed, self._next_test = 0, 0.0
+        self._failed, self._next_test, self._heard = 0, 0.0, 0.0
 
     @property
     def is_on(self) -> bool:
@@ -46,13 +48,21 @@ class Pause:
         """The server has answered."""
         self._failed = 0
 
+    def heard(self) -> None:
+        """The server has sent a piece of a reply: only now does the wait for the next one begin."""
+        self._heard = self._clock()
+
     @contextmanager
     def counted(self) -> Generator[None]:
         """Count what the call in this block fails with, if that says that the server cannot be used."""
+        began = self._clock()
         try:
             yield
         except (ModelUnavailableError, RateLimitedError) as error:
-            self._failed += self._most if has_timed_out(error) else 1
+            timed_out = has_timed_out(error)
+            if timed_out and is_cut_short(self._clock() - max(began, self._heard)):
+                raise
+            self._failed += self._most if timed_out else 1
             if self.is_on:
                 self._next_test = self._clock() + self._seconds
             raise

@@ -88,9 +88,7 @@ def _openai(settings: LlmSettings, name: str, context_tokens: int, **where: str)
         stream_usage=True,
         use_responses_api=False,
         # Its own default client is shared between event loops and fails in the second.
-        http_async_client=DefaultAsyncHttpxClient(
-            timeout=settings.timeout_s, event_hooks=bounded_replies(settings.reply_mb)
-        ),
+        http_async_client=DefaultAsyncHttpxClient(timeout=settings.timeout_s, **bounded_replies(settings.reply_mb)),
     )
     return Connection(chat, context_tokens, _openai_parameters)
 
@@ -127,7 +125,7 @@ def _ollama(settings: LlmSettings) -> Connection:
     own = [n for key, n in (shown.modelinfo or {}).items() if key.endswith(".context_length")]
     context = min(settings.context_tokens, *own)
     thinks = "thinking" in (shown.capabilities or ())  # it would think within the limit of its output
-    client_options = {"timeout": settings.timeout_s, "event_hooks": bounded_replies(settings.reply_mb)}
+    client_options = {"timeout": settings.timeout_s, **bounded_replies(settings.reply_mb)}
     chat: Any = _init_chat_model(
         settings, name, async_client_kwargs=client_options, reasoning=False if thinks else None
     )

@@ -1,5 +1,6 @@
 """What the disk cache keeps and tells apart."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -57,6 +58,22 @@ async def test_only_its_user_reads_the_cache_also_one_that_others_could_read(tmp
     with ScriptedServer(["x"]) as server:
         await gateway(server, cache=tmp_path).complete(text_request())
     assert file.stat().st_mode & 0o777 == 0o600
+
+
+def test_the_cache_of_another_user_or_on_a_mount_that_cannot_be_written_is_read_and_left_as_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(file: Path, *_: object, **__: object) -> None:
+        raise OSError("Read-only file system")
+
+    cache = ReplyCache(tmp_path)
+    cache.put("key", "text", False)
+    for change in ("mkdir", "touch", "chmod"):
+        monkeypatch.setattr(Path, change, refuse)
+    assert cache.get("key") == ("text", False)
+    os.chmod(tmp_path / "replies.sqlite", 0o660)
+    monkeypatch.setattr("os.geteuid", lambda: os.getuid() + 1)
+    assert cache.get("key") == ("text", False)
 
 
 def test_the_oldest_replies_give_way(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

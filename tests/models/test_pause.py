@@ -1,9 +1,12 @@
 """Model servers that fail, fall silent or never stop: none of them is waited for, or read, without an end."""
 
 import asyncio
+import gzip
 from collections.abc import Callable
 
 import pytest
+from starlette.requests import Request as HttpRequest
+from starlette.responses import Response
 
 from discorag.config import LlmSettings
 from discorag.models.chat import ChatClient
@@ -15,13 +18,17 @@ from tests.models.helpers import gateway, streamed, text_request
 from tests.servers.scripted import Scripted, ScriptedServer
 
 LONG_S = 400
+SOON_S = 60
 
 
 class Clock:
-    def __init__(self) -> None:
-        self.now = 0.0
+    """Goes on by ``step`` seconds each time that it is read."""
+
+    def __init__(self, step: float = 0.0) -> None:
+        self.now, self.step = 0.0, step
 
     def __call__(self) -> float:
+        self.now += self.step
         return self.now
 
 
@@ -64,7 +71,7 @@ async def test_after_failures_in_a_row_nothing_is_sent_until_a_test_call_is_answ
 async def test_a_call_that_timed_out_is_enough_and_one_that_is_answered_begins_a_new_row() -> None:
     replies = iter([Scripted("down", status=500), "yes", Scripted("down", status=500), Scripted(delay_s=LONG_S)])
     with ScriptedServer(lambda _: next(replies)) as server:
-        made, pause = paused_by(server, Clock())
+        made, pause = paused_by(server, Clock(step=1))
         await fails(made)
         assert (await made.complete(text_request())).value == "yes"
         await fails(made)
@@ -72,6 +79,51 @@ async def test_a_call_that_timed_out_is_enough_and_one_that_is_answered_begins_a
         with models_within(0.3), pytest.raises(ModelUnavailableError, match="in time"):
             await made.complete(text_request())
         assert pause.is_on
+
+
+@pytest.mark.parametrize("left_s", [0.3, 0])
+async def test_a_call_for_which_its_question_has_little_time_left_says_nothing_about_the_server(left_s: float) -> None:
+    with ScriptedServer(lambda _: Scripted(delay_s=LONG_S)) as server:
+        made, pause = paused_by(server, Clock())
+        for _ in range(3):
+            with models_within(left_s), pytest.raises(ModelUnavailableError, match="in time"):
+                await made.complete(text_request())
+        assert not pause.is_on
+
+
+async def test_a_reply_that_comes_until_the_deadline_says_nothing_about_the_server() -> None:
+    clock = Clock()
+    with ScriptedServer(lambda _: Scripted("The first piece, and more.", pause_s=LONG_S)) as server:
+        made, pause = paused_by(server, clock)
+        with models_within(LONG_S):
+            parts = made.stream(text_request())
+            assert await anext(aiter(parts)) == "The firs"
+            clock.now = 1.0
+            with models_within(0.3, setting="LIMIT"), pytest.raises(ModelUnavailableError, match="in time"):
+                await anext(aiter(parts))
+        assert not pause.is_on
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Scripted("Could not finish the message: max_tokens was reached.", status=400),
+        Scripted("This model's maximum context length is 8 tokens.", status=400),
+        Scripted("no such model", status=404),
+    ],
+)
+async def test_a_refused_test_call_is_an_answer_and_asks_for_no_temperature(answer: Scripted) -> None:
+    clock, reply = Clock(), Scripted("down", status=500)
+    with ScriptedServer(lambda _: reply) as server:
+        made, pause = paused_by(server, clock)
+        for _ in range(3):
+            await fails(made)
+        clock.now, reply = 10.0, answer
+        await fails(made)
+        async with asyncio.timeout(SOON_S):
+            while pause.is_on:
+                await asyncio.sleep(0.01)
+        assert "temperature" not in server.requests[3]
 
 
 async def test_calls_without_a_deadline_are_always_sent() -> None:
@@ -100,3 +152,26 @@ async def test_a_reply_is_read_up_to_its_limit_only(is_streamed: bool) -> None:
         with pytest.raises(ModelRejectedError, match="more than 1 MB") as error:
             await (streamed(made, text_request()) if is_streamed else made.complete(text_request()))
     assert "DISCO_RAG_LLM__REPLY_MB" in error.value.hint
+
+
+class Compressing(ScriptedServer):
+    """Compresses its replies if that is asked for, or always."""
+
+    def __init__(self, *, always: bool) -> None:
+        super().__init__(lambda _: "yes")
+        self._always = always
+
+    async def _chat(self, request: HttpRequest) -> Response:
+        response = await super()._chat(request)
+        if self._always or "gzip" in request.headers["Accept-Encoding"]:
+            body = gzip.compress(bytes(response.body))
+            return Response(body, headers={"Content-Encoding": "gzip"}, media_type="application/json")
+        return response
+
+
+async def test_no_compression_is_asked_for_and_a_compressed_reply_is_not_read() -> None:
+    with Compressing(always=False) as server:
+        assert (await gateway(server).complete(text_request())).value == "yes"
+    with Compressing(always=True) as server, pytest.raises(ModelRejectedError, match="compressed") as error:
+        await gateway(server, retries=0).complete(text_request())
+    assert "proxy" in error.value.hint
