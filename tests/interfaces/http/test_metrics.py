@@ -1,11 +1,13 @@
 """What the server counts, as a client of Prometheus reads it."""
 
 import io
+import math
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from fastapi.testclient import TestClient
+from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 from interfaces.http.access import WRONG_KEYS, Role
@@ -17,13 +19,17 @@ from tests.servers.scripted import Scripted, ScriptedServer
 Figures = dict[tuple[str, str], float]
 
 
-def figures(client: TestClient, headers: dict[str, str] | None = None) -> Figures:
-    """The samples by name and value of their first label."""
+def families(client: TestClient, headers: dict[str, str] | None = None) -> list[Metric]:
     reply = client.get("/metrics", headers=headers)
     assert reply.status_code == 200
     assert reply.headers["content-type"].startswith("text/plain")
-    families = text_string_to_metric_families(reply.text)
-    return {(s.name, next(iter(s.labels.values()), "")): s.value for f in families for s in f.samples}
+    return list(text_string_to_metric_families(reply.text))
+
+
+def figures(client: TestClient, headers: dict[str, str] | None = None) -> Figures:
+    """The samples by name and value of their first label."""
+    found = families(client, headers)
+    return {(s.name, next(iter(s.labels.values()), "")): s.value for f in found for s in f.samples}
 
 
 def grown(before: Figures, after: Figures) -> Figures:
@@ -44,6 +50,15 @@ def test_questions_stages_and_tokens_are_counted(served: Served) -> None:
     assert found["disco_rag_tokens_total", "out"] > 0
     assert before["disco_rag_documents", "stored"] > 0
     assert (before["disco_rag_model", "used"], before["disco_rag_model", "paused"]) == (1, 0)
+
+
+def test_a_stage_that_takes_as_long_as_the_deadline_allows_has_a_bucket(client: TestClient) -> None:
+    client.post("/ask", json={"query": QUERY})
+    (stages,) = [f for f in families(client) if f.name == "disco_rag_stage_seconds"]
+    bounds = {float(s.labels["le"]) for s in stages.samples if s.name.endswith("_bucket")}
+    deadline_s = service_of(client).settings.deadline_s
+    assert max(bounds - {math.inf}) >= deadline_s
+    assert len([b for b in bounds if 10 < b < deadline_s]) >= 3
 
 
 def empty_corpus(client: TestClient) -> None:
