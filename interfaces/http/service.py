@@ -128,10 +128,10 @@ class Service:
             if guard.uploads:
                 await asyncio.to_thread(self.quotas.check, who.tenant, jobs=1, size=content_length(request.scope))
         except RefusedError as error:
+            if who is None:  # first: beyond the limit the audit log has no line
+                await self.access.count_refused(request.client.host if request.client else "")
             if error.status != 429:
                 log_access("refused", who)
-            if who is None:
-                await self.access.count_refused(request.client.host if request.client else "")
             raise
 
     async def record_answer(self, who: Principal, corpus: str | None, result: AskResult) -> None:

@@ -10,7 +10,7 @@ from fastapi.testclient import TestClient
 from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
-from interfaces.http.access import WRONG_KEYS, Role
+from interfaces.http.access import LOGGER, WRONG_KEYS, Role
 from tests.graphs.scripts import model
 from tests.interfaces.http.conftest import Served
 from tests.interfaces.http.parts import QUERY, logged, service_of, write_keys
@@ -123,7 +123,9 @@ def test_only_an_operator_reads_metrics(served: Served, tmp_path: Path) -> None:
     assert figures(client, headers=operator)
 
 
-def test_requests_with_wrong_keys_are_limited_and_those_with_a_key_are_not(served: Served, tmp_path: Path) -> None:
+def test_requests_with_wrong_keys_are_limited_and_logged_so_often_and_those_with_a_key_are_not(
+    served: Served, tmp_path: Path, log: io.StringIO
+) -> None:
     (reader,) = write_keys(tmp_path / "keys.toml", ("r", "alpha", (Role.READ,)))
     client = served(keys=tmp_path / "keys.toml")
     wrong = {"Authorization": "Bearer dr-wrong"}
@@ -131,6 +133,7 @@ def test_requests_with_wrong_keys_are_limited_and_those_with_a_key_are_not(serve
     assert set(statuses) == {401}
     reply = client.get("/session", headers=wrong)
     assert (reply.status_code, reply.headers["retry-after"]) == (429, "60")
+    assert [line["event"] for line in logged(log, LOGGER)] == ["refused"] * WRONG_KEYS
     assert client.get("/session", headers=reader).status_code == 200
 
 
