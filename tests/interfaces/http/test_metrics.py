@@ -1,9 +1,12 @@
 """What the server counts, as a client of Prometheus reads it."""
 
+import asyncio
 import io
 import math
-from collections.abc import Callable
+import threading
+from collections.abc import AsyncGenerator, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fastapi.testclient import TestClient
@@ -11,9 +14,11 @@ from prometheus_client import Metric
 from prometheus_client.parser import text_string_to_metric_families
 
 from interfaces.http.access import LOGGER, WRONG_KEYS, Role
+from interfaces.http.service import Service
+from interfaces.results import AskResult
 from tests.graphs.scripts import model
 from tests.interfaces.http.conftest import Served
-from tests.interfaces.http.parts import QUERY, logged, service_of, write_keys
+from tests.interfaces.http.parts import PATIENCE_S, QUERY, logged, service_of, write_keys
 from tests.servers.scripted import Scripted, ScriptedServer
 
 Figures = dict[tuple[str, str], float]
@@ -99,6 +104,77 @@ def test_a_refused_request_is_counted_by_its_kind(
     before = figures(client)
     fail(client)
     assert grown(before, figures(client))["disco_rag_failures_total", kind] == 1
+
+
+def outcomes(before: Figures, after: Figures) -> dict[str, float]:
+    """How many questions ended how in between."""
+    return {value: n for (name, value), n in grown(before, after).items() if name == "disco_rag_questions_total"}
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/ask", {"query": QUERY}),
+        ("/v1/chat/completions", {"model": "disco-rag", "messages": [{"role": "user", "content": QUERY}]}),
+    ],
+)
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+def test_a_question_too_many_is_counted_once_as_turned_away(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch, path: str, body: dict[str, Any], streamed: bool
+) -> None:
+    before = figures(client)
+    monkeypatch.setattr(Service, "under_way", 10**6)
+    chat = {"stream": streamed} if path != "/ask" else {}
+    headers = {"Accept": "text/event-stream"} if streamed else {}
+    assert client.post(path, json=body | chat, headers=headers).status_code == 503
+    assert outcomes(before, figures(client)) == {"turned away": 1}
+
+
+def test_an_audit_and_a_search_are_no_questions_however_they_end(client: TestClient) -> None:
+    before = figures(client)
+    search = {"name": "search", "arguments": {"question": QUERY}}
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": search}
+    accepted = {"accept": "application/json, text/event-stream", "mcp-protocol-version": "2025-11-25"}
+    replies = list[str]()
+    for stopped in (False, True):
+        service_of(client).stopped = stopped
+        assert client.post("/audit", json={}).status_code == (503 if stopped else 200)
+        replies.append(client.post("/mcp", json=call, headers=accepted).text)
+    service_of(client).stopped = False
+    assert ["StoppingError" in reply for reply in replies] == [False, True]
+    assert not outcomes(before, figures(client))
+
+
+def test_a_client_that_leaves_while_its_answer_is_recorded_is_counted_once(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    service, before = service_of(client), figures(client)
+    recording, goes_on = threading.Event(), threading.Event()
+
+    async def leave() -> None:
+        result = await service.rag.aask(QUERY)
+
+        async def answered(**_: Any) -> AsyncGenerator[AskResult]:
+            yield result
+
+        def read(*_: Any) -> dict[str, Any]:
+            recording.set()
+            goes_on.wait(PATIENCE_S)
+            return {}
+
+        monkeypatch.setattr(service.rag, "astream", answered)
+        monkeypatch.setattr(service.rag.backends.store, "stored_chunks", read)
+        parts = service.events(service.access.who(None), {"query": QUERY, "corpus": None})
+        waiting = asyncio.create_task(anext(parts))
+        await asyncio.to_thread(recording.wait, PATIENCE_S)
+        waiting.cancel()
+        await asyncio.wait({waiting})
+        goes_on.set()
+
+    assert client.portal
+    client.portal.call(leave)
+    assert recording.is_set()
+    assert outcomes(before, figures(client)) == {"answered": 1}
 
 
 def test_a_model_that_fails_is_counted_and_degrades_the_server(served: Served) -> None:
