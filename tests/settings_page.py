@@ -1,4 +1,4 @@
-"""Writes `docs/settings.md`: every setting with its default, as `discorag.config` declares it."""
+"""Writes `docs/settings.md`: every setting that one can set, with its default, as `discorag.config` declares it."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -17,35 +17,35 @@ these:
 """
 ADVANCED = """## Advanced
 
-The rest, and for whom each is.
+The rest, and who needs it.
 """
 EVERYDAY = (
     "MODEL", "HOME", "CORPUS", "ANSWER", "DATABASE_URL", "STORE__URL", "ENCODER__MODEL", "RERANKER__MODEL", "API__KEYS",
     "API__PORT",
 )  # fmt: skip
+UNLISTED = "STORE__DATABASE_URL"  # always that of DATABASE_URL
 WHO = {
-    "TENANT": "who runs several tenants without keys",
-    "PROMPTS_DIR": "who writes prompts",
-    "CALIBRATION": "who uses another reranker",
-    "STORE": "who runs a Qdrant server",
-    "STORE__KIND": "who tests, or tries something out",
-    "STORE__PATH": "who keeps the database apart from other data",
-    "STORE__DATABASE_URL": "nobody",
-    "STORE__MIN_FREE_MB": "who runs a machine with a small disk",
-    "ENCODER": "who uses another encoder",
-    "ENCODER__BATCH_SIZE": "who has much or little memory, or a GPU",
-    "PARSER": "who has trained or added a parser",
-    "MODELS": "who uses several language models",
-    "LLM": "who runs a model server",
-    "RERANKER": "who uses another reranker",
-    "NLI": "who checks sentences by an NLI model",
-    "READING": "who has very long or difficult documents",
-    "READING__CHUNK_TOKENS": "who measures with their own questions",
-    "TREES": "who repeats the papers' experiments",
-    "API": "who serves others",
-    "...": "who runs a model server",
+    "TENANT": "those who run several tenants without keys",
+    "PROMPTS_DIR": "those who write prompts",
+    "CALIBRATION": "those who use another reranker",
+    "STORE": "those who run a Qdrant server",
+    "STORE__KIND": "those who test, or try something out",
+    "STORE__PATH": "those who keep the database apart from other data",
+    "STORE__MIN_FREE_MB": "those who run a machine with a small disk",
+    "ENCODER": "those who use another encoder",
+    "ENCODER__BATCH_SIZE": "those who have much or little memory, or a GPU",
+    "PARSER": "those who have trained or added a parser",
+    "MODELS": "those who use several language models",
+    "LLM": "those who run a model server",
+    "RERANKER": "those who use another reranker",
+    "NLI": "those who check sentences by an NLI model",
+    "READING": "those who have very long or difficult documents",
+    "READING__CHUNK_TOKENS": "those who measure with their own questions",
+    "TREES": "those who repeat the papers' experiments",
+    "API": "those who serve others",
+    "...": "those who run a model server",
 }
-"""The start of a setting's name -> for whom it is; the longest start counts."""
+"""The start of a setting's name -> who needs it; the longest start counts."""
 SHARED = EndpointSettings.model_fields
 PREFIX = "DISCO_RAG_"
 
@@ -92,11 +92,11 @@ def table(settings: Iterable[tuple[str, FieldInfo]]) -> str:
 
 
 def advanced(settings: Iterable[tuple[str, FieldInfo]]) -> str:
-    """The same with a column that says for whom each is, without everyday settings."""
-    lines = ["| setting | default | meaning | for |", "| -- | -- | -- | -- |"]
+    """The same with a column that says who needs it, without everyday settings."""
+    lines = ["| setting | default | meaning | who needs it |", "| -- | -- | -- | -- |"]
     for name, field in settings:
         own = name.removeprefix(PREFIX)
-        if own not in EVERYDAY:
+        if own not in (*EVERYDAY, UNLISTED):
             who = WHO[max((start for start in WHO if own.startswith(start)), key=len)]
             lines.append(f"| `{name}` | {default_of(field)} | {escaped(field.description or '')} | {who} |")
     return "\n".join(lines) + "\n"

@@ -111,7 +111,7 @@ def _stop(*_: object) -> None:
 def key(
     name: Annotated[str, typer.Argument(help="Name of the key, for logs.")],
     tenant: Annotated[str, typer.Option(help="Tenant whose documents it gives access to.")],
-    role: Annotated[list[str] | None, typer.Option(help="read, write; repeatable.")] = None,
+    role: Annotated[list[str] | None, typer.Option(help="read, write, operate (metrics); repeatable.")] = None,
 ) -> None:
     """``disco-rag key``."""
     from interfaces.http.access import Role, new_key

@@ -50,7 +50,7 @@ class Settlement(BaseModel, extra="forbid"):
 @router.post("/audit", responses=error_responses(404, 502, 507))
 async def run_audit(request: Request, body: AuditRequest, who: Reader, served: Served) -> Audit:
     """Compare the documents of a corpus, those that changed since the last audit, and return all findings."""
-    async with served.question():
+    async with served.question(counted=False):
         report = await unless_gone(request, served.rag.aaudit(corpus=body.corpus, tenant=who.tenant))
     return _record_and_reply(report, who)
 

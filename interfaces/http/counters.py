@@ -6,7 +6,13 @@ from discorag.schema.ledger import Ledger
 
 REGISTRY = CollectorRegistry()
 QUESTIONS = Counter("disco_rag_questions", "Questions by outcome.", ["outcome"], registry=REGISTRY)
-STAGES = Histogram("disco_rag_stage_seconds", "Seconds of each stage of an answer.", ["stage"], registry=REGISTRY)
+STAGES = Histogram(
+    "disco_rag_stage_seconds",
+    "Seconds of each stage of an answer.",
+    ["stage"],
+    registry=REGISTRY,
+    buckets=(0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 20, 40, 60, 90, 120),  # up to the usual deadline
+)
 TOKENS = Counter("disco_rag_tokens", "Tokens of language models.", ["kind"], registry=REGISTRY)
 FILES = Counter(
     "disco_rag_files", "Uploaded files that were read, by what became of them.", ["status"], registry=REGISTRY

@@ -69,9 +69,9 @@ class KeyOwner(Caller):
         super().__init__(self.service.rag, self.who.tenant)
 
     @asynccontextmanager
-    async def question(self) -> AsyncGenerator[None]:
+    async def question(self, *, counted: bool = True) -> AsyncGenerator[None]:
         """Raises `RefusedError` (503) and ``TimeoutError`` as the API does."""
-        async with self.service.question():
+        async with self.service.question(counted=counted):
             yield
 
     async def record_answer(self, scope: Scope, result: AskResult) -> None:

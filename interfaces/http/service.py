@@ -128,10 +128,10 @@ class Service:
             if guard.uploads:
                 await asyncio.to_thread(self.quotas.check, who.tenant, jobs=1, size=content_length(request.scope))
         except RefusedError as error:
+            if who is None:  # first: beyond the limit the audit log has no line
+                await self.access.count_refused(request.client.host if request.client else "")
             if error.status != 429:
                 log_access("refused", who)
-            if who is None:
-                await self.access.count_refused(request.client.host if request.client else "")
             raise
 
     async def record_answer(self, who: Principal, corpus: str | None, result: AskResult) -> None:
@@ -149,30 +149,41 @@ class Service:
         """Ids of the documents that a job's files become."""
         return [self.uploads.doc_id(job.scope, file.name) for file in job.files]
 
-    def check_load(self) -> None:
-        """Raises `RefusedError` (503) if the most questions allowed are already in progress."""
+    def check_load(self, *, counted: bool = True) -> None:
+        """Raises `RefusedError` (503) if the most questions allowed are already in progress.
+
+        Args:
+            counted: Whether this is a question, which is then counted as turned away.
+        """
         if self.under_way >= self.settings.questions:
+            if counted:
+                QUESTIONS.labels("turned away").inc()
             hint = "Try again later, or raise DISCO_RAG_API__QUESTIONS."
             raise RefusedError(503, "BusyError", f"{self.under_way} questions are under way.", hint=hint)
 
     @asynccontextmanager
-    async def question(self) -> AsyncGenerator[None]:
-        """Answer a question in this block: it is counted, and language models have limited time.
+    async def question(self, *, counted: bool = True) -> AsyncGenerator[None]:
+        """Answer a question in this block: language models have limited time.
+
+        Args:
+            counted: Whether the metrics count it if it fails; `record_answer`, after the block, counts it if it does
+                not. False for a search or an audit, which has no answer.
 
         Raises:
             RefusedError: (503) As `check_load`, or the server stops.
             TimeoutError: At the deadline.
         """
+        self.check_load(counted=counted)
         try:
-            async with self._counted_question():
+            async with self._limited():
                 yield
         except BaseException as error:
-            QUESTIONS.labels(_outcome_of(error)).inc()
+            if counted:
+                QUESTIONS.labels(_outcome_of(error)).inc()
             raise
 
     @asynccontextmanager
-    async def _counted_question(self) -> AsyncGenerator[None]:
-        self.check_load()
+    async def _limited(self) -> AsyncGenerator[None]:
         try:
             async with asyncio.timeout(0 if self.stopped else self.settings.deadline_s) as limit:
                 self._limits.add(limit)
@@ -195,12 +206,17 @@ class Service:
         queue = asyncio.Queue[StreamPart | None]()
 
         async def answer() -> None:
+            result = None
             try:
                 async with self.question(), aclosing(self.rag.astream(**arguments)) as parts:
                     async for part in parts:
                         if isinstance(part, AskResult):
-                            await self.record_answer(who, arguments["corpus"], part)
-                        queue.put_nowait(part)
+                            result = part
+                        else:
+                            queue.put_nowait(part)
+                if result:
+                    await self.record_answer(who, arguments["corpus"], result)
+                    queue.put_nowait(result)
             except Exception as error:  # noqa: BLE001 - the client gets an error event, whatever happened
                 queue.put_nowait(problem_of(error)[1])
             finally:

@@ -62,8 +62,8 @@ class Caller:
         return self.rag.scope(tenant=self.tenant, corpus=corpus)
 
     @asynccontextmanager
-    async def question(self) -> AsyncGenerator[None]:
-        """A block that answers a question."""
+    async def question(self, *, counted: bool = True) -> AsyncGenerator[None]:
+        """A block that answers a question; ``counted`` is false for a search or an audit, which has no answer."""
         with cancel_scope():
             yield
 
@@ -149,7 +149,7 @@ class Server(MCPServer, ABC):
         )
 
         async def run() -> results.Hits:
-            async with caller.question():
+            async with caller.question(counted=False):
                 return results.Hits(
                     passages=[results.Hit.of_document(d) for d in (await finder.ainvoke(question))[:limit]]
                 )
@@ -171,7 +171,7 @@ class Server(MCPServer, ABC):
         caller, scope = await self._caller(ctx, corpus)
 
         async def run() -> AuditReport:
-            async with caller.question():
+            async with caller.question(counted=False):
                 return await caller.rag.aaudit(**scope.model_dump())
 
         report = await run_to_end(run())

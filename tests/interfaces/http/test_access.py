@@ -217,6 +217,8 @@ def test_disco_rag_key_makes_keys_and_refuses_roles_that_it_does_not_know() -> N
     unknown = CliRunner().invoke(cli, ["key", "a", "--tenant", "t", "--role", "rule"]).exception
     assert isinstance(unknown, ConfigError)
     assert "read, write" in unknown.hint
+    described = CliRunner().invoke(cli, ["key", "--help"], env={"COLUMNS": "200"}).stdout
+    assert all(role in described for role in Role)
 
 
 @pytest.mark.parametrize(
