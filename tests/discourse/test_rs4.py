@@ -51,6 +51,13 @@ def test_nodes_of_several_nuclei_and_satellites_become_binary_with_the_labels_of
     )
 
 
+def test_without_relations_in_the_header_the_children_of_a_multinuclear_group_are_nuclei() -> None:
+    segments = "".join(f'<segment id="{i}" parent="9" relname="list">{i}</segment>' for i in (1, 2))
+    body = f'<body>{segments}<group id="9" type="multinuc"/></body>'
+    found = read_rs4(f"<rst><header><relations/></header>{body}</rst>")
+    assert found.splits == (LabelledSplit(0, 1, 2, _NN, "list"),)
+
+
 def test_secondary_edges_and_signals_are_read_by_what_they_join() -> None:
     found, edge = read_rs4(FILE), SecondaryEdge((1, 2), (4, 5), "causal-cause")
     assert found.edges == (edge,)
@@ -113,6 +120,7 @@ def test_edus_are_found_in_a_text_that_differs_in_white_space_only() -> None:
         (FILE.replace('parent="9" relname="span"', 'parent="8" relname="span"'), "below them"),
         (FILE.replace('source="2" target="5"', 'source="2" target="55"'), "'55'"),
         ("<rst><body/></rst>", "0 roots"),
+        ('<rst><body><group id="1"/></body></rst>', "group 1 has no nucleus"),
     ],
 )
 def test_what_is_no_tree_is_refused_with_what_is_wrong(changed: str, said: str) -> None:
