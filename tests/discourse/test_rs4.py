@@ -37,6 +37,12 @@ FILE = """<rst>
   </body>
 </rst>
 """
+CROSSING = """<rst><body>
+  <segment id="1">One</segment>
+  <segment id="2" parent="4" relname="causal-cause">two</segment>
+  <segment id="3" parent="1" relname="causal-cause">three</segment>
+  <segment id="4" parent="1" relname="causal-cause">four</segment>
+</body></rst>"""
 TEXT = "# Mills\n\nThe mill & the weir stand still, the boats wait,\nand nobody sings because the river froze."
 
 
@@ -119,6 +125,7 @@ def test_edus_are_found_in_a_text_that_differs_in_white_space_only() -> None:
         (FILE.replace('parent="4" relname="causal', 'parent="44" relname="causal'), "below them"),
         (FILE.replace('parent="9" relname="span"', 'parent="8" relname="span"'), "below them"),
         (FILE.replace('source="2" target="5"', 'source="2" target="55"'), "'55'"),
+        (CROSSING, "What begins at unit 2 is joined to units that are not next to it"),
         ("<rst><body/></rst>", "0 roots"),
         ('<rst><body><group id="1"/></body></rst>', "group 1 has no nucleus"),
     ],
