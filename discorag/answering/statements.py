@@ -218,12 +218,15 @@ class StatementReader:
 
 
 def _places(words: str, chunk: Chunk) -> tuple[Span, ...]:
-    """Where the passage has the words, or what is left of them without the line that is shown before the passage."""
-    if spans := locate(words, chunk.text):
+    """Where the passage has the words, or what is left of them without the header row that is shown before it.
+
+    A speaker stays: the rest of the words may stand in the turn of another one.
+    """
+    if (spans := locate(words, chunk.text)) or not (row := continued_line(chunk)).startswith("|"):
         return spans
-    line, quoted = fold(continued_line(chunk)).text, words.strip().removeprefix(CONTINUES)
+    line, quoted = fold(row).text, words.strip().removeprefix(CONTINUES)
     folded = fold(quoted)
-    return locate(quoted[folded.ends[len(line) - 1] :], chunk.text) if line and folded.text.startswith(line) else ()
+    return locate(quoted[folded.ends[len(line) - 1] :], chunk.text) if folded.text.startswith(line) else ()
 
 
 def quotation_of(chunk: Chunk, number: int, spans: Sequence[Span]) -> Quotation:

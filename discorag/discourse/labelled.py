@@ -35,7 +35,7 @@ def join(parts: Sequence[Part]) -> Iterator[LabelledSplit]:
     Nuclei are joined to the right, then satellites from the nearest (in EDUs), left before right.
 
     Raises:
-        InvariantError: Nuclei are not neighbours.
+        InvariantError: Nuclei are not neighbours, or a satellite is not next to what it is joined to.
     """
     nuclei = [part for part in parts if part.is_nucleus]
     if not nuclei:
@@ -47,6 +47,8 @@ def join(parts: Sequence[Part]) -> Iterator[LabelledSplit]:
         yield LabelledSplit(left.start, left.end, end, Nuclearity.NN, right.name)
     satellites = (part for part in parts if not part.is_nucleus)
     for part in sorted(satellites, key=lambda s: (max(start - s.end, s.start - end), s.start)):
+        if low != part.end and high != part.start:
+            raise InvariantError(f"What begins at unit {part.start + 1} is joined to units that are not next to it.")
         if part.start < start:
             yield LabelledSplit(part.start, low, high, Nuclearity.SN, part.name)
         else:

@@ -77,6 +77,8 @@ class RstFile:
 def read_rs4(xml: str) -> RstFile:
     """The tree of an rs3 or rs4 file.
 
+    The header says which relations are multinuclear; if it names none, all children of a multinuc group are nuclei.
+
     Raises:
         InputError: It is no XML of this form, or its nodes do not form one tree over all EDUs.
     """
@@ -102,19 +104,20 @@ def _read(root: Any) -> RstFile:
         raise InvariantError(f"it has {len(below[''])} roots, and {len(order)} of {len(nodes)} nodes below them")
     core: dict[str, Constituent] = {s.attrib["id"]: (i, i + 1) for i, s in enumerate(segments)}
     whole, splits = dict[str, Constituent](), list[LabelledSplit]()
-    multinuclear: set[str] = {
-        rel.attrib["name"] for rel in root.findall("header/relations/rel") if rel.get("type") == "multinuc"
-    }
+    relations: list[Any] = root.findall("header/relations/rel")
+    multinuclear: set[str] = {rel.attrib["name"] for rel in relations if rel.get("type") == "multinuc"}
     for name in reversed(order):
         children: list[tuple[str, str]] = [(child, nodes[child].attrib["relname"]) for child in below[name]]
         joins = nodes[name].get("type") == "multinuc"
         parts = [
-            Part(*whole[child], relation, relation == "span" or (joins and relation in multinuclear))
+            Part(*whole[child], relation, relation == "span" or (joins and (relation in multinuclear or not relations)))
             for child, relation in children
         ]
         nuclei = sorted(part for part in parts if part.is_nucleus)
         splits += join(nuclei)
         if name not in core:
+            if not nuclei:
+                raise InvariantError(f"group {name} has no nucleus below it")
             core[name] = (nuclei[0].start, nuclei[-1].end)
         satellites = (part for part in parts if not part.is_nucleus)
         around = sorted([Part(*core[name], "", is_nucleus=True), *satellites])

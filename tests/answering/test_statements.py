@@ -92,6 +92,13 @@ def test_the_header_row_alone_is_no_quotation_of_the_passage() -> None:
         read_statements(written(statements=[quoted]), [chunk(ROW, columns=COLUMNS)])
 
 
+@pytest.mark.parametrize("words", ["Ada will pay for the bridge.", "Ada: I agree with the budget."])
+def test_a_speaker_shown_before_a_passage_does_not_say_what_another_one_says(words: str) -> None:
+    talk = chunk("We looked at the plan. Ben will pay for the bridge.\n\nBen: I agree with the budget.", columns="Ada")
+    with pytest.raises(ValueError, match="Not found"):
+        read_statements(written(statements=[statement(1, "Ada agrees.", 1, words)]), [talk])
+
+
 def test_a_refusal_names_the_quotations_that_no_passage_has() -> None:
     lost = [statement(n, f"Point {n}.", 1, f"words that nobody wrote {n}") for n in (1, 2)]
     with pytest.raises(ValueError, match='Not found: "words that nobody wrote 1", "words that nobody wrote 2"'):

@@ -37,6 +37,12 @@ FILE = """<rst>
   </body>
 </rst>
 """
+CROSSING = """<rst><body>
+  <segment id="1">One</segment>
+  <segment id="2" parent="4" relname="causal-cause">two</segment>
+  <segment id="3" parent="1" relname="causal-cause">three</segment>
+  <segment id="4" parent="1" relname="causal-cause">four</segment>
+</body></rst>"""
 TEXT = "# Mills\n\nThe mill & the weir stand still, the boats wait,\nand nobody sings because the river froze."
 
 
@@ -49,6 +55,13 @@ def test_nodes_of_several_nuclei_and_satellites_become_binary_with_the_labels_of
         LabelledSplit(2, 3, 5, _NN, "joint-list"),
         LabelledSplit(3, 4, 5, _NS, "causal-cause"),
     )
+
+
+def test_without_relations_in_the_header_the_children_of_a_multinuclear_group_are_nuclei() -> None:
+    segments = "".join(f'<segment id="{i}" parent="9" relname="list">{i}</segment>' for i in (1, 2))
+    body = f'<body>{segments}<group id="9" type="multinuc"/></body>'
+    found = read_rs4(f"<rst><header><relations/></header>{body}</rst>")
+    assert found.splits == (LabelledSplit(0, 1, 2, _NN, "list"),)
 
 
 def test_secondary_edges_and_signals_are_read_by_what_they_join() -> None:
@@ -112,7 +125,9 @@ def test_edus_are_found_in_a_text_that_differs_in_white_space_only() -> None:
         (FILE.replace('parent="4" relname="causal', 'parent="44" relname="causal'), "below them"),
         (FILE.replace('parent="9" relname="span"', 'parent="8" relname="span"'), "below them"),
         (FILE.replace('source="2" target="5"', 'source="2" target="55"'), "'55'"),
+        (CROSSING, "What begins at unit 2 is joined to units that are not next to it"),
         ("<rst><body/></rst>", "0 roots"),
+        ('<rst><body><group id="1"/></body></rst>', "group 1 has no nucleus"),
     ],
 )
 def test_what_is_no_tree_is_refused_with_what_is_wrong(changed: str, said: str) -> None:
