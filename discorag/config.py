@@ -151,7 +151,11 @@ class LlmSettings(EndpointSettings):
         description="The model's name at the endpoint; without an endpoint, provider and name, as in ollama:qwen3:8b.",
     )
     timeout_s: float = Field(default=120.0, gt=0, description="Limit of one HTTP request.")
-    silence_s: float = Field(default=60.0, gt=0, description="Longest time between two pieces of a streamed reply.")
+    silence_s: float = Field(
+        default=60.0,
+        gt=0,
+        description="Longest time between two pieces of a streamed reply, once one had text or thinking.",
+    )
     reply_mb: float = Field(
         default=16.0, gt=0, description="Longest reply that is read, with thinking and everything around it."
     )

@@ -129,9 +129,9 @@ class ChatClient:
         The pieces leave out thinking. If the draft's text differs from the joined pieces, they held thinking that only
         its closing tag revealed: show the text instead of them.
 
-        ``settings.timeout_s`` limits the wait for the first piece, ``silence_s`` that for each later one, ``reply_mb``
-        what is read, and the run's deadline (`discorag.models.deadline`) the whole. The call's slot is held until the
-        iterator ends.
+        ``settings.timeout_s`` limits the wait for each piece, ``silence_s`` that after the first text or thinking,
+        ``reply_mb`` what is read, and the run's deadline (`discorag.models.deadline`) the whole. The call's slot is
+        held until the iterator ends.
 
         Raises:
             ModelError: As `Endpoint.call`; with ``usage`` of one call if it broke off after the first piece.
@@ -146,7 +146,7 @@ class ChatClient:
                 try:
                     with self.pause.counted(), typed_errors(VARIABLES):
                         reply = _messages(connection, sent, in_pieces)
-                        async with aclosing(each_in_time(reply, self._settings.silence_s)) as messages:
+                        async with aclosing(each_in_time(reply, self._settings.silence_s, _speaks)) as messages:
                             async for message in messages:
                                 if piece := draft.add(message):
                                     yield piece
@@ -228,6 +228,11 @@ async def _messages(connection: Connection, request: Request[Any], in_pieces: bo
     async with aclosing(cast("AsyncGenerator[AIMessage]", stream)) as chunks:
         async for chunk in chunks:
             yield chunk
+
+
+def _speaks(message: AIMessage) -> bool:
+    """Whether it holds text or thinking: a stream may open with a role alone, while the model thinks or waits."""
+    return bool(message.content or message.additional_kwargs.get("reasoning_content"))
 
 
 def _turns(request: Request[Any]) -> list[tuple[str, str]]:

@@ -4,7 +4,7 @@ A call that misses it fails like a timeout, early enough for the fallback to be 
 """
 
 import asyncio
-from collections.abc import AsyncGenerator, Generator
+from collections.abc import AsyncGenerator, Callable, Generator
 from contextlib import aclosing, contextmanager
 from contextvars import ContextVar
 from math import inf
@@ -64,12 +64,15 @@ def in_time(most_s: float = inf) -> asyncio.Timeout:
     return asyncio.timeout(None if left == inf else left)
 
 
-async def each_in_time(parts: AsyncGenerator[T, None], silence_s: float) -> AsyncGenerator[T, None]:
+async def each_in_time(
+    parts: AsyncGenerator[T, None], silence_s: float, speaks: Callable[[T], bool]
+) -> AsyncGenerator[T, None]:
     """Yield the parts, and close them.
 
     Raises:
         TimeoutError: The next one does not arrive before the deadline.
-        ModelUnavailableError: After the first one, the next does not arrive within ``silence_s`` seconds.
+        ModelUnavailableError: After the first one that ``speaks``, the next does not arrive within ``silence_s``
+            seconds.
     """
     wait_s = inf
     async with aclosing(parts):
@@ -86,4 +89,5 @@ async def each_in_time(parts: AsyncGenerator[T, None], silence_s: float) -> Asyn
                 hint = "Raise DISCO_RAG_LLM__SILENCE_S or check the server's load."
                 raise ModelUnavailableError(message, hint=hint) from error
             yield part
-            wait_s = silence_s
+            if speaks(part):
+                wait_s = silence_s

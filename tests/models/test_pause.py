@@ -2,9 +2,13 @@
 
 import asyncio
 import gzip
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from typing import Any
 
 import pytest
+from langchain_core.language_models import BaseChatModel
+from langchain_core.messages import AIMessageChunk
+from langchain_core.outputs import ChatGenerationChunk, ChatResult
 from starlette.requests import Request as HttpRequest
 from starlette.responses import Response
 
@@ -13,6 +17,7 @@ from discorag.models.chat import ChatClient
 from discorag.models.deadline import models_within
 from discorag.models.gateway import Gateway
 from discorag.models.pause import Pause
+from discorag.models.providers import own_model
 from discorag.schema.errors import ModelRejectedError, ModelUnavailableError
 from tests.models.helpers import gateway, streamed, text_request
 from tests.servers.scripted import Scripted, ScriptedServer
@@ -142,6 +147,39 @@ async def test_a_stream_that_falls_silent_is_given_up() -> None:
             await streamed(made, text_request())
     assert "DISCO_RAG_LLM__SILENCE_S" in error.value.hint
     assert len(server.requests) == 1
+
+
+class Slow(BaseChatModel):
+    """Opens its reply with an empty piece or with thinking, and waits before it speaks."""
+
+    opens: AIMessageChunk
+
+    @property
+    def _llm_type(self) -> str:
+        return "slow"
+
+    def _generate(self, *_: Any, **__: Any) -> ChatResult:
+        raise NotImplementedError
+
+    async def _astream(self, *_: Any, **__: Any) -> AsyncIterator[ChatGenerationChunk]:
+        yield ChatGenerationChunk(message=self.opens)
+        await asyncio.sleep(1)
+        yield ChatGenerationChunk(message=AIMessageChunk(content="yes"))
+
+
+def slow(opens: AIMessageChunk) -> Gateway:
+    settings = LlmSettings(model="slow", cache=None, silence_s=0.5)
+    return Gateway(settings, chat=ChatClient(settings, own_model(Slow(opens=opens), settings.context_tokens)))
+
+
+async def test_a_model_that_opens_its_stream_and_then_waits_or_thinks_is_not_silent() -> None:
+    assert (await streamed(slow(AIMessageChunk(content="")), text_request()))[1].value == "yes"
+
+
+async def test_a_model_that_falls_silent_while_it_thinks_is_given_up() -> None:
+    thinking = AIMessageChunk(content="", additional_kwargs={"reasoning_content": "Well,"})
+    with pytest.raises(ModelUnavailableError, match="nothing came"):
+        await streamed(slow(thinking), text_request())
 
 
 @pytest.mark.parametrize("is_streamed", [False, True])
