@@ -41,9 +41,12 @@ def permute_edges(nodes: Sequence[N], edges: Sequence[Edge[N, L]], random: Rando
 
 
 def shuffle_labels(edges: Sequence[Edge[N, L]], random: Random) -> list[Edge[N, L]]:
-    """The same edges, with their labels in a random order."""
-    labels = random.sample([label for _, label, _ in edges], len(edges))
-    return [(source, label, target) for (source, _, target), label in zip(edges, labels, strict=True)]
+    """The same edges, with their labels in another order, wherever that is another structure."""
+
+    def move(other: Mapping[int, int]) -> list[Edge[N, L]]:
+        return [(source, edges[other[i]][1], target) for i, (source, _, target) in enumerate(edges)]
+
+    return permute(range(len(edges)), random, move, lambda moved: moved == list(edges))
 
 
 def random_tree(leaves: Sequence[T], random: Random) -> Tree[T]:

@@ -9,14 +9,14 @@ from eval.metrics.normal import answer_tokens, best_token_f1
 
 
 @dataclass(frozen=True)
-class ConditionalF1:
+class ConditionalQaF1:
     """Answer F1 of ConditionalQA (Sun et al. 2022; ``evaluate.py``) for a system that gives one answer: its beginning.
 
     The first sentence is compared with each of the right answers. The best token F1 is divided by their number, as
     the official evaluator does where fewer answers are given than there are.
     """
 
-    name: str = "conditional_f1"
+    name: str = "conditionalqa_f1"
 
     async def score(self, given: Given) -> float | None:
         """0 to 100; None where the page has no answer."""
@@ -37,5 +37,6 @@ class ConditionsNamed:
     async def score(self, given: Given) -> float | None:
         """0 to 100; None where no answer depends on a condition."""
         said = set(answer_tokens(given.answer))
-        conditions = [set(answer_tokens(condition)) for each in given.sample.conditions for condition in each]
-        return 100 * fmean(len(words & said) / len(words) for words in conditions if words) if conditions else None
+        named = [set(answer_tokens(condition)) for each in given.sample.conditions for condition in each]
+        shares = [len(words & said) / len(words) for words in named if words]
+        return 100 * fmean(shares) if shares else None

@@ -10,7 +10,7 @@ from eval.metrics.alce import Qampari
 from eval.metrics.asqa import DISAMBIG, Reader
 from eval.metrics.base import Metric, MetricModels
 from eval.metrics.choice import Accuracy
-from eval.metrics.conditional import ConditionalF1, ConditionsNamed
+from eval.metrics.conditional import ConditionalQaF1, ConditionsNamed
 from eval.metrics.evidence import (
     DocumentRecall,
     EvidenceRankScore,
@@ -49,7 +49,7 @@ _PLAIN: tuple[Metric, ...] = (
     Sari("sari_delete_f1"),
     QasperAnswerF1(),
     Accuracy(),
-    ConditionalF1(),
+    ConditionalQaF1(),
     ConditionsNamed(),
     GoldUsed(),
     GoldUsed("gold_all_used", min),

@@ -31,7 +31,7 @@ class ShortAnswers:
 
 @dataclass(frozen=True)
 class WrongAbsent:
-    """Whether the answer has none of the planted values (RAMDocs), as whole words, outside of right ones.
+    """Whether the answer has none of the planted values (RAMDocs), as whole words, outside of longer right ones.
 
     An answer that names a planted value only to reject it has it, too: who is to forgive that needs a judge.
     """
@@ -43,11 +43,13 @@ class WrongAbsent:
         if not given.sample.wrong_answers:
             return None
         words = answer_tokens(given.answer)
-        for right in sorted(
-            (answer_tokens(one) for point in given.sample.short_answers for one in point), key=len, reverse=True
-        ):
-            words = _without_run(words, right)
-        return 100.0 * (not any(_has_run(words, answer_tokens(wrong)) for wrong in given.sample.wrong_answers))
+        right = [answer_tokens(one) for point in given.sample.short_answers for one in point]
+        planted = [answer_tokens(wrong) for wrong in given.sample.wrong_answers]
+        for run in sorted([*right, *planted], key=len, reverse=True):  # of equal ones, the right one is first
+            if run in planted and run not in right and _has_run(words, run):
+                return 0.0
+            words = _without_run(words, run)
+        return 100.0
 
 
 @dataclass(frozen=True)

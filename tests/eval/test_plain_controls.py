@@ -54,6 +54,12 @@ def test_shuffled_labels_leave_the_edges_where_they_are(edges: list[Edge[str, st
     assert Counter(label for _, label, _ in shuffled) == Counter(label for _, label, _ in edges)
 
 
+@given(seed=SEEDS)
+def test_shuffled_labels_are_in_another_order_where_there_is_one(seed: int) -> None:
+    edges = [("a", "X", "b"), ("b", "Y", "c")]
+    assert shuffle_labels(edges, Random(seed)) == [("a", "Y", "b"), ("b", "X", "c")]
+
+
 def leaves(tree: Tree[str]) -> list[str]:
     return [leaf for side in tree for leaf in leaves(side)] if isinstance(tree, tuple) else [tree]
 

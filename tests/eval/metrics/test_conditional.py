@@ -5,7 +5,7 @@ import pytest
 from eval.metrics.registry import PLAIN
 from tests.eval.metrics.givens import given
 
-F1, NAMED = PLAIN["conditional_f1"], PLAIN["conditions_named"]
+F1, NAMED = PLAIN["conditionalqa_f1"], PLAIN["conditions_named"]
 LICENCE = "You have a licence."
 
 
@@ -28,3 +28,7 @@ async def test_conditions_are_named_by_their_words_wherever_they_stand() -> None
     )
     assert await NAMED.score(sample) == pytest.approx(100 / 3)
     assert await NAMED.score(given("Yes.", short_answers=(("yes",),), conditions=((),))) is None
+
+
+async def test_a_condition_without_words_is_none() -> None:
+    assert await NAMED.score(given("Yes.", short_answers=(("yes",),), conditions=(("the",),))) is None

@@ -128,5 +128,19 @@ async def test_a_planted_value_inside_a_right_one_is_not_told() -> None:
     assert await PLAIN["wrong_absent"].score(given("Professional chess, not street chess.", **fields)) == 0
 
 
+@pytest.mark.parametrize(
+    ("answer", "absent"),
+    [("He was born in Paris, Texas.", 0), ("Paris, Texas, is not Paris.", 0), ("He was born in Paris.", 100)],
+)
+async def test_a_right_value_inside_a_planted_one_does_not_hide_it(answer: str, absent: float) -> None:
+    fields: dict[str, Any] = {"short_answers": (("Paris",),), "wrong_answers": ("Paris, Texas",)}
+    assert await PLAIN["wrong_absent"].score(given(answer, **fields)) == absent
+
+
+async def test_a_planted_value_that_is_right_too_is_not_wrong() -> None:
+    fields: dict[str, Any] = {"short_answers": (("98 km",),), "wrong_answers": ("98 km", "120 km")}
+    assert await PLAIN["wrong_absent"].score(given("It is 98 km long.", **fields)) == 100
+
+
 async def test_where_nothing_was_planted_nothing_can_be_absent() -> None:
     assert await PLAIN["wrong_absent"].score(given("98 km", short_answers=(("98 km",),))) is None
