@@ -37,7 +37,9 @@ export function Shell() {
     if (!first.current) main.current?.focus({ preventScroll: true });
     first.current = false;
   }, [route.view]);
-  const locked = sessionProblem?.status === 401 || sessionProblem?.status === 403;
+  const status = sessionProblem?.status;
+  // Without a key, 429 is the limit of requests without one: a key passes it.
+  const locked = status === 401 || status === 403 || (status === 429 && !storedKey());
   return (
     <>
       <button className="skip" type="button" onClick={() => main.current?.focus()}>
