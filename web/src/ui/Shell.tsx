@@ -48,7 +48,7 @@ export function Shell() {
       <Header />
       <main ref={main} tabIndex={-1} className={`view view-${route.view}`}>
         <h1 className="hidden">{VIEW_NAMES[route.view]}</h1>
-        {locked && <SignIn problem={sessionProblem} />}
+        {sessionProblem && locked && <SignIn problem={sessionProblem} />}
         {sessionProblem && !locked && <ProblemNote problem={sessionProblem} again={() => signIn(storedKey())} />}
         {session && <InspectBar />}
         {session && <Shown view={route.view} />}
