@@ -32,9 +32,10 @@ def under_way() -> set[tuple[str, str]]:
     frames = [sys._current_frames()[threading.main_thread().ident or 0], sys._getframe(1)]
     found = {place for frame in frames for place in _up(frame)}
     for waits in gc.get_objects():
-        kind: type[Any] = type(waits)  # torch has an object whose `__class__` warns, so `isinstance` is not asked
-        if issubclass(kind, CoroutineType | AsyncGeneratorType):
-            frame = waits.cr_frame if issubclass(kind, CoroutineType) else waits.ag_frame
+        # torch has an object whose `__class__` warns, so `isinstance` is not asked
+        is_coroutine = type(waits) is CoroutineType
+        if is_coroutine or type(waits) is AsyncGeneratorType:
+            frame = waits.cr_frame if is_coroutine else waits.ag_frame
             if frame is not None and frame.f_lasti > 0:
                 found |= set(_places(frame))
     return found
