@@ -174,7 +174,7 @@ class RequestObserver:
         """ASGI."""
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
-        start, status, request_id = perf_counter(), 0, _id_of(scope)
+        start, status, request_id = perf_counter(), 0, uuid4().hex
 
         async def sent(message: Message) -> None:
             nonlocal status
@@ -199,10 +199,10 @@ class RequestObserver:
         return None
 
 
-def _id_of(scope: Scope) -> str:
-    """The request's id: the one that a proxy has given it, else a new one."""
+def _given_id(scope: Scope) -> str:
+    """The id that the proxy, or any client, has given the request; empty if there is none fit for a log."""
     given = dict(scope["headers"]).get(b"x-request-id", b"").decode("latin-1")
-    return given if _GIVEN_ID.fullmatch(given) else uuid4().hex
+    return given if _GIVEN_ID.fullmatch(given) else ""
 
 
 def _log_request(scope: Scope, status: int, seconds: float, request_id: str) -> None:
@@ -215,6 +215,7 @@ def _log_request(scope: Scope, status: int, seconds: float, request_id: str) -> 
         "method": scope["method"],
         "route": route.path if route else "other",
     }
+    line |= {"proxy_id": given} if (given := _given_id(scope)) else {}
     line |= {"key": who.name, "tenant": who.tenant} if who else {}
     line |= {"status": status, "seconds": round(seconds, 4)}
     if status >= 500:
