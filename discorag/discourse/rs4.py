@@ -80,7 +80,7 @@ def read_rs4(xml: str) -> RstFile:
     The header says which relations are multinuclear; if it names none, all children of a multinuc group are nuclei.
 
     Raises:
-        InputError: It is no XML of this form, or its nodes do not form one tree over all EDUs.
+        InputError: It is not XML of this form, or its nodes do not form one tree over all EDUs.
     """
     try:
         root: Any = etree.fromstring(xml.encode(), etree.XMLParser(resolve_entities=False, no_network=True))

@@ -39,11 +39,12 @@ _CODE = re.compile(
 class Relevance:
     """How well the sentences of a question's inputs answer its question.
 
-    ``logits`` are the reranker's, shape (sentences,); minus infinity for a sentence that it did not read. They are
-    scores of BM25 where the reranker cannot read the language.
+    ``logits`` are the reranker's, shape (sentences,); minus infinity for a sentence that it did not read. If it cannot
+    read the language, they are scores of BM25: ``by_words``.
     """
 
     logits: Floats
+    by_words: bool = False
 
     @property
     def ranked(self) -> list[int]:
@@ -143,7 +144,7 @@ def rank_by_words(inputs: AnswerInputs, table: SentenceTable) -> Relevance:
     logits, units = np.full(len(table.sentences), -np.inf), statements_of(table)
     if units:
         logits[units] = _bm25(inputs, table, units, inputs.query)
-    return Relevance(logits)
+    return Relevance(logits, by_words=True)
 
 
 def _bm25(inputs: AnswerInputs, table: SentenceTable, units: Sequence[int], text: str) -> Floats:

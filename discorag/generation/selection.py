@@ -82,7 +82,7 @@ class Selector:
     async def select(self, inputs: AnswerInputs) -> tuple[SentenceTable, Selection]:
         """The sentences of the inputs and those that the answer consists of. Raises `ModelError` as `rank` does."""
         table, relevance = await self.rank(inputs)
-        calibration = self.calibration if await self._can_read(inputs) else None
+        calibration = None if relevance.by_words else self.calibration
         return table, select_sentences(inputs, table, relevance, calibration)
 
     async def _can_read(self, inputs: AnswerInputs) -> bool:

@@ -97,8 +97,8 @@ class ChatClient:
 
     What the model refuses (a temperature, a schema, beam search) is left out from then on: ``refused`` says what is
     sent instead. Refused beam search is counted in the usage of each call. Once a reply holds thinking, or its limit
-    was spent on it, later calls have `THINKING_TOKENS` more. Where calls have a deadline, a server that fails is left
-    alone for a while: ``pause``.
+    was spent on it, later calls have `THINKING_TOKENS` more. Where calls have a deadline, a server that fails is not
+    asked for a while: ``pause``.
 
     Args:
         settings: Model and limits.

@@ -1,4 +1,4 @@
-"""A model server that fails is left alone for a while, so that questions need not wait for it one after the other."""
+"""A model server that fails is not asked for a while, so that questions do not wait for it one after another."""
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
@@ -38,7 +38,7 @@ class Pause:
             raise ModelUnavailableError(message, hint=hint)
 
     def takes_test(self) -> bool:
-        """Whether a test call is due; whoever is told so makes it."""
+        """Whether a test call is due; the caller that gets true makes it."""
         if not self.is_on or self._clock() < self._next_test:
             return False
         self._next_test = self._clock() + self._seconds

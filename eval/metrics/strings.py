@@ -102,7 +102,7 @@ def _has_run(words: list[str], run: list[str]) -> bool:
 
 
 def _without_run(words: list[str], run: list[str]) -> list[str]:
-    """The words with a gap, which is no word, in the place of each run."""
+    """The words with a gap, which is not a word, instead of each run."""
     at, left = 0, list[str]()
     while at < len(words):
         is_here = bool(run) and words[at : at + len(run)] == run

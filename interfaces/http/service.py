@@ -104,7 +104,7 @@ class Service:
 
     @property
     def model_state(self) -> Literal["none", "used", "paused"]:
-        """Whether there is a language model, and whether it is left alone because it failed."""
+        """Whether there is a language model, and whether it is paused because its server failed."""
         model = self.rag.backends.model
         if model is None:
             return "none"

@@ -26,7 +26,7 @@ def from_delimited(data: bytes, path: Path) -> Converted:
 
     The first row names the columns if it is certainly of another kind than the others (`names_columns`). Above the
     table may be comments (``#``), titles of one cell, and lines with fewer cells than the table that an empty row
-    closes. Below an empty row or beside an empty column may be another table. The delimiter of ``.tsv`` is the tab;
+    closes. Below an empty row, or behind an empty column, another table may begin. The delimiter of ``.tsv`` is a tab;
     else what Excel's ``sep=`` says, or the one of comma, semicolon, tab and bar by which most of the first rows have
     equally many cells.
 

@@ -13,7 +13,7 @@ _DESCENT = 0.18  # of a glyph's height: what is below its baseline
 _UP, _DOWN = 0.15, 0.08  # of the height of what is before them: from there on they are raised, or lowered
 _NEAR = 0.3  # of a digit's height: how far the glyph before it may be if PDFium ends a line between them
 _WIDEST = 40.0  # points: a longer rule is not a fraction's
-_MARKS = 4  # glyphs that are looked at for one that is no such mark
+_MARKS = 4  # glyphs among which one is searched for that is not such a mark
 _STOPS = ".,;:!?\"'\u2019\u201d"
 _SLASHES = "/\u2044\u2215"
 

@@ -10,7 +10,7 @@ from discorag.ingest.convert.tables import Cell, Table, has_digit, table_markdow
 
 Row = Sequence[Cell]
 _MOST = 20  # tables side by side
-_APART = 2  # rows by which a table begins above or below the one beside it, at least, if nothing else tells them apart
+_APART = 2  # rows by which a table begins above or below its neighbour, at least, if nothing else tells them apart
 
 
 def filled_rows(rows: Sequence[Row]) -> Iterator[list[Row]]:
@@ -117,7 +117,7 @@ def _is_alone(row: Row) -> bool:
 
 
 def _is_note(row: Row) -> bool:
-    """Whether a row below a table is no part of it: one word or figure is a row whose other cells are empty."""
+    """Whether a row below a table is a note on it; a single word or figure is a row whose other cells are empty."""
     return _is_alone(row) and " " in _line(row)
 
 
