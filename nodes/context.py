@@ -178,7 +178,12 @@ class WholeContext(BaselineContext):
 
 
 class IngestContext(IngestOptions, _Scoped):
-    """Options of the ingest graph, whose documents it reads, and with which backends."""
+    """Options of the ingest graph, whose documents it reads, and with which backends.
+
+    ``uri``: the uri of the document, if it is not the path of the one file that is read.
+    """
+
+    uri: SkipJsonSchema[str] = Field(default="", exclude=True, repr=False)
 
 
 _opening = threading.Lock()

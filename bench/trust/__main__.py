@@ -10,7 +10,7 @@ import typer
 
 from bench.promises import Count, Experiment, Names, Out, run_experiments
 from bench.scale import catalogue
-from bench.trust import damages, disk_full, kills, large, poison, probes, server_kills, soak
+from bench.trust import damages, delete_kills, disk_full, kills, large, poison, probes, server_kills, soak
 
 RESULTS, PAGE = Path("bench/results/trust.json"), Path("docs/reliability.md")
 EXPERIMENTS: dict[str, Experiment] = {
@@ -21,6 +21,9 @@ EXPERIMENTS: dict[str, Experiment] = {
         kills.run,
     ),
     "server_kills": Experiment("SIGKILLs of a server to which files are sent", 20, server_kills.NONE, server_kills.run),
+    "delete_kills": Experiment(
+        "SIGKILLs of a server inside DELETE of an uploaded document", 20, delete_kills.NONE, delete_kills.run
+    ),
     "index_damages": Experiment(
         "files of the index flipped, halved, deleted, zeroed or with pages swapped, half of them while it is open",
         60,

@@ -21,6 +21,19 @@ class Markup(StrEnum):
     INLINE = "inline"
 
 
+_UPLOADED = "upload:/"
+
+
+def uri_of_upload(name: str) -> str:
+    """The uri of a document that was uploaded as this file: wherever the server keeps its files, it is the same."""
+    return _UPLOADED + name
+
+
+def uploaded_name(uri: str) -> str:
+    """The name of the uploaded file that a document of this uri was read from; empty if it was not uploaded."""
+    return uri.removeprefix(_UPLOADED) if uri.startswith(_UPLOADED) else ""
+
+
 class Scope(BaseModel, frozen=True):
     """A named set of documents of a tenant. Every call to the store carries one; it is also part of every id."""
 
@@ -41,7 +54,7 @@ class Document(BaseModel, frozen=True):
     """One document in canonical form: the converted text of a source, and where it came from.
 
     Args:
-        uri: Where it was read (ingest: the absolute path); with the scope, the document's identity.
+        uri: Where it was read (ingest: the absolute path, or `uri_of_upload`); with the scope, the document's identity.
         title: First heading, else the file's stem.
         text: Canonical text (line feeds only, no Unicode normalisation). Offsets count its characters.
         markup: Which parts of ``text`` are markup. Plain text has none, Markdown all, a converted file blocks.

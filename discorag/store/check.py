@@ -6,10 +6,11 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel
 from sqlalchemy import Connection, LargeBinary, Row, ScalarSelect, Table, func, select
 
-from discorag.schema.document import Scope
+from discorag.schema.document import Scope, uploaded_name
 from discorag.schema.errors import StoreDamagedError
 from discorag.store import tables
 from discorag.store.database import Database
+from discorag.store.documents import manifest_from
 from discorag.store.tables import unpack
 
 Part = Literal["document", "chunks", "tree", "database", "index"]
@@ -68,12 +69,22 @@ def _damages(db: Connection) -> Iterator[Difference]:
             try:
                 for value in row[len(_OWNER) :]:
                     unpack(value)
+                if table is D and _is_moved(row):
+                    yield _difference(row, part, "moved")
             except (StoreDamagedError, TypeError):
                 yield _difference(row, part, "not as it was written")
 
 
+def _is_moved(row: Row[*tuple[Any, ...]]) -> bool:
+    """Whether a document stands under another's id, uri or scope. An upload of an older store has the id of its path."""
+    manifest = manifest_from(row.manifest)
+    if (manifest.doc_id, manifest.uri) != (row.doc_id, row.uri):
+        return True
+    return not uploaded_name(row.uri) and Scope(tenant=row.tenant, corpus=row.corpus).id_of(row.uri) != row.doc_id
+
+
 def _miscounted(db: Connection) -> Iterator[Difference]:
-    """Documents under another's id, without their text, or with another number of chunks or trees than they had."""
+    """Documents without their text, or with another number of chunks or trees than they had."""
 
     def rows_of(table: Table) -> ScalarSelect[int]:
         return select(func.count()).where(table.c.document == D.c.number).scalar_subquery()
@@ -81,8 +92,6 @@ def _miscounted(db: Connection) -> Iterator[Difference]:
     query = select(*_OWNER, D.c.chunks, D.c.trees, rows_of(K), rows_of(C), rows_of(T))
     for row in db.execute(query.order_by(D.c.tenant, D.c.corpus, D.c.uri)):
         chunks, trees, found_texts, found_chunks, found_trees = row[len(_OWNER) :]
-        if Scope(tenant=row.tenant, corpus=row.corpus).id_of(row.uri) != row.doc_id:
-            yield _difference(row, "document", "moved")
         if found_texts != 1:
             yield _difference(row, "document", "its text is missing")
         if found_chunks != chunks:

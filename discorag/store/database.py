@@ -108,16 +108,16 @@ class Database:
                     self._thread.current = None
 
     @contextmanager
-    def write(self, what: str = "") -> Generator[Connection]:
+    def write(self, *what: str) -> Generator[Connection]:
         """A transaction, committed at the end of the block; an error in it undoes it.
 
         ``what`` names what is changed, such as a document's id. Changes of the same wait for each other; so do all
-        changes of a SQLite file.
+        changes of a SQLite file. A document comes before its tenant's uploads, so that no two wait for each other.
         """
         if self.read_only:
             kind = StoreFullError if "full" in self.read_only else ReadOnlyStoreError
             raise kind(f"{self.read_only}: nothing can be stored.", hint="Make room, or check the permissions.")
-        with self.place.errors(), self.place.writing(what) as db:
+        with self.place.errors(), self.place.writing(*what) as db:
             self._thread.current = db
             try:
                 yield db

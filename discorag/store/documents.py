@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from sqlalchemy import ColumnElement, Connection, Row, Select, and_, delete, func, insert, or_, select, update
 
-from discorag.schema.document import Chunk, Document, Scope, name_sources
+from discorag.schema.document import Chunk, Document, Scope, name_sources, uploaded_name
 from discorag.schema.values import Span, Vectors, unit
 from discorag.store import tables
 from discorag.store.database import Database, is_in, no_document
@@ -24,6 +24,7 @@ from discorag.store.tables import (
     unpack_text,
     unpack_vectors,
 )
+from discorag.store.uploads import begin_removal, uploads_of
 from discorag.text.terms import sparse
 
 T = TypeVar("T")
@@ -110,17 +111,20 @@ class Documents:
     def delete(self, scope: Scope, doc_id: str) -> bool:
         """Remove a document with its chunks and trees, and the answers in threads that read it.
 
-        Returns whether the document was there.
+        The file that it was uploaded as is noted for `JobTable.finish_removals`. Returns whether the document was there.
         """
-        with self.database.write(doc_id) as db:
+        with self.database.write(doc_id, uploads_of(scope.tenant)) as db:
             _forget_answers(db, scope, doc_id)
-            found = db.execute(delete(D).where(is_in(scope), D.c.doc_id == doc_id)).rowcount > 0
-            if found:
+            uri = db.scalar(delete(D).where(is_in(scope), D.c.doc_id == doc_id).returning(D.c.uri))
+            if uri is not None:
                 db.execute(insert(tables.outbox), {"doc_id": doc_id})
                 db.execute(delete(F).where(or_(F.c.left_doc == doc_id, F.c.right_doc == doc_id)))  # they quote it
-        if found:
-            self.changed()
-        return found
+                if name := uploaded_name(uri):
+                    begin_removal(db, scope, name)
+        if uri is None:
+            return False
+        self.changed()
+        return True
 
     def manifests(self, scope: Scope, doc_ids: Sequence[str] | None = None) -> list[Manifest]:
         """All documents of the scope, or those of ``doc_ids`` that are stored, by uri."""
@@ -178,13 +182,22 @@ class Documents:
         """The manifest of one document, None if it is not stored."""
         return next(iter(self.manifests(scope, [doc_id])), None)
 
+    def ids_at(self, scope: Scope, uris: Sequence[str]) -> list[str]:
+        """The ids of the documents of these uris, or those that they would get; an older store made them otherwise."""
+        query, stored = select(D.c.uri, D.c.doc_id).where(is_in(scope)), dict[str, str]()
+        with self.database.read() as db:
+            for part in in_parts(uris):
+                stored |= {row.uri: row.doc_id for row in db.execute(query.where(D.c.uri.in_(part)))}
+        return [stored.get(uri) or scope.id_of(uri) for uri in uris]
+
     def document(self, scope: Scope, doc_id: str) -> Document:
         """The canonical document, with the lines that its chunks are on. Raises `NotFoundError`."""
+        query = select(K.c.text, D.c.uri).join(D).where(is_in(scope), D.c.doc_id == doc_id)
         with self.database.read() as db:
-            found = db.scalar(select(K.c.text).join(D).where(is_in(scope), D.c.doc_id == doc_id))
+            found = db.execute(query).one_or_none()
         if found is None:
             raise no_document(scope, doc_id)
-        document = Document.model_validate_json(unpack_text(found))
+        document = Document.model_validate_json(unpack_text(found.text)).model_copy(update={"uri": found.uri})
         if not document.pages:
             return document
         lines = {line for chunk in self.chunks_of(scope, doc_id) for line in chunk.lines}

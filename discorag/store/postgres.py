@@ -93,10 +93,11 @@ class PostgresServer:
             yield db.execution_options(isolation_level="REPEATABLE READ")
 
     @contextmanager
-    def writing(self, what: str) -> Generator[Connection]:
+    def writing(self, *what: str) -> Generator[Connection]:
         """A transaction. Others that change the same thing wait for its end, and then see what it wrote."""
         with self.engine.begin() as db:
-            db.execute(_LOCK, {"what": what})
+            for one in what:
+                db.execute(_LOCK, {"what": one})
             yield db
 
     def hold(self, row: Select[Any]) -> RowHold | None:

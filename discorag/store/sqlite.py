@@ -46,7 +46,7 @@ class FileHold:
     def end(self, last: Delete | None = None) -> None:
         """Release the row, after a last statement."""
         if last is not None:
-            with self._place.errors(), self._place.writing("") as db:
+            with self._place.errors(), self._place.writing() as db:
                 db.execute(last)
 
 
@@ -85,7 +85,7 @@ class SqliteFile:
             yield db
 
     @contextmanager
-    def writing(self, what: str) -> Generator[Connection]:
+    def writing(self, *what: str) -> Generator[Connection]:
         """A transaction; all others wait for its end, whatever they change."""
         with self._writers, self.engine.execution_options(**{WRITES: True}).begin() as db:
             yield db

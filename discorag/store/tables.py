@@ -149,6 +149,11 @@ uploads = Table(
 )
 """Files that the server was sent, with their bytes: what quotas count."""
 
+removals = Table("removals", metadata, *_scope_key(), Column("name", Text, primary_key=True))
+"""Uploaded files whose documents were deleted, until the files are: a server that is killed meanwhile removes them at
+its next start.
+"""
+
 findings = Table(
     "findings",
     metadata,

@@ -3,20 +3,38 @@
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 
-from sqlalchemy import and_, delete, exists, func, insert, select, update
+from sqlalchemy import Connection, and_, delete, exists, func, insert, select, update
 
-from discorag.schema.document import Scope
+from discorag.schema.document import Scope, uri_of_upload
 from discorag.store import tables
 from discorag.store.database import Database, is_in
 from discorag.store.postgres import RowHold
+from discorag.store.records import Manifest
 from discorag.store.sqlite import FileHold
+from discorag.store.tables import pack, unpack
 
 _ENDLESS = 2**31 - 1
 
 Hold = FileHold | RowHold
 """The hold of a server on the file in the queue that it reads."""
 
-J, Q, U = tables.jobs, tables.queue, tables.uploads
+D, J, Q, U, R = tables.documents, tables.jobs, tables.queue, tables.uploads, tables.removals
+
+
+def uploads_of(tenant: str) -> str:
+    """What `Database.write` is told when a tenant's uploaded files change."""
+    return f"uploads of {tenant}"
+
+
+def begin_removal(db: Connection, scope: Scope, name: str) -> None:
+    """Forget an uploaded file, and note that it is to be removed; not if it waits to be read: then it was sent again.
+
+    Call it in a transaction that changes `uploads_of` the tenant.
+    """
+    if db.execute(select(Q.c.number).where(is_in(scope, Q), Q.c.name == name)).first() is None:
+        db.execute(delete(U).where(is_in(scope, U), U.c.name == name))
+        db.execute(delete(R).where(is_in(scope, R), R.c.name == name))
+        db.execute(insert(R), scope.model_dump() | {"name": name})
 
 
 @dataclass(frozen=True)
@@ -68,10 +86,11 @@ class JobTable:
 
         ``publish`` is called before the transaction is committed; if it raises, nothing was added.
         """
-        with self._database.write(f"uploads of {job.tenant}") as db:
+        with self._database.write(uploads_of(job.tenant)) as db:
             db.execute(insert(J), vars(job))
             for name, size in sizes.items():
-                db.execute(delete(U).where(is_in(scope, U), U.c.name == name))
+                for table in (U, R):
+                    db.execute(delete(table).where(is_in(scope, table), table.c.name == name))
                 db.execute(insert(U), scope.model_dump() | {"name": name, "size": size})
             own = scope.model_dump() | {"job": job.id}
             db.execute(insert(Q), [own | {"position": position, "name": name} for position, name in enumerate(sizes)])
@@ -155,7 +174,38 @@ class JobTable:
         with self._database.read() as db:
             return set(db.scalars(select(U.c.name).where(is_in(scope, U))))
 
-    def remove_upload(self, scope: Scope, name: str) -> None:
-        """Forget an uploaded file."""
-        with self._database.write(f"uploads of {scope.tenant}") as db:
-            db.execute(delete(U).where(is_in(scope, U), U.c.name == name))
+    def finish_removals(self, remove: Callable[[Scope, str], None]) -> None:
+        """Remove the files of deleted documents. If this is interrupted, or ``remove`` raises, call it again."""
+        with self._database.read() as db:
+            left = [(Scope(tenant=row.tenant, corpus=row.corpus), row.name) for row in db.execute(select(R))]
+        for scope, name in left:
+            with self._database.write(uploads_of(scope.tenant)) as db:
+                if db.execute(delete(R).where(is_in(scope, R), R.c.name == name)).rowcount:  # else it was sent again
+                    remove(scope, name)
+
+    def adopt(self) -> int:
+        """Give the uploaded documents of an older store, whose uris are paths, the uris of uploads.
+
+        They keep their ids, so that a file that is sent again replaces its document, wherever the folder is now.
+
+        Returns:
+            How many there were.
+        """
+        if self._database.read_only:
+            return 0
+        with self._database.write("uris of uploads") as db:
+            scopes = [Scope(tenant=t, corpus=c) for t, c in db.execute(select(D.c.tenant, D.c.corpus).distinct())]
+            return sum(_adopt(db, scope) for scope in scopes)
+
+
+def _adopt(db: Connection, scope: Scope) -> int:
+    """`JobTable.adopt` for a scope, whose files lay in a folder of its own."""
+    folder = f"/files/{scope.folder}/"
+    query = select(D.c.number, D.c.uri, D.c.manifest).where(is_in(scope), D.c.uri.like(f"/%{folder}%"))
+    found = db.execute(query).all()
+    for row in found:
+        uri = uri_of_upload(row.uri.rpartition(folder)[2])
+        manifest = Manifest.model_validate_json(bytes(unpack(row.manifest))).model_copy(update={"uri": uri})
+        values = {"uri": uri, "manifest": pack(manifest.model_dump_json().encode())}
+        db.execute(update(D).where(D.c.number == row.number).values(values))
+    return len(found)

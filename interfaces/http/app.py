@@ -121,6 +121,8 @@ async def _open_service(rag: DiscoRAG, access: Access) -> AsyncGenerator[Service
         raise ConfigError(f"{api.jobs} files at once leave too few connections to the database.", hint=hint)
     uploads = Uploads(api.uploads)
     await asyncio.to_thread(uploads.sweep, _SHARED_SWEEP_S if table.is_shared else 0.0)
+    await asyncio.to_thread(table.adopt)
+    await asyncio.to_thread(uploads.remove_deleted, table)
     jobs = Jobs(table, documents.reader_of(rag, uploads), api.jobs)
     await jobs.forget_old()
     threads = Threads(rag.backends.store.database)

@@ -6,7 +6,6 @@ import tomllib
 from collections import Counter
 from functools import cache
 from pathlib import Path as FilePath
-from pathlib import PurePath
 from typing import Annotated, Self
 from uuid import UUID
 
@@ -18,7 +17,7 @@ from discorag.config import NAMELESS
 from discorag.discourse.formats import MEDIA_TYPES, write_trees
 from discorag.ingest.loaders import SUFFIXES, bytes_of
 from discorag.ingest.survey import DocumentOutcome, Status, unread_summary
-from discorag.schema.document import Chunk, Markup, Scope
+from discorag.schema.document import Chunk, Markup, Scope, uploaded_name, uri_of_upload
 from discorag.schema.errors import DiscoRagError, InputError, NotFoundError
 from discorag.store.records import Manifest
 from interfaces.facade import EXAMPLES, DiscoRAG
@@ -131,18 +130,20 @@ async def file(who: Reader, served: Served, doc_id: UUID, corpus: Corpus = None)
     manifest = await asyncio.to_thread(backends.store.manifest, scope, str(doc_id))
     if manifest is None:
         raise NotFoundError(f"There is no document {doc_id}.", hint="GET /documents lists them.")
-    data = await asyncio.to_thread(_original_pdf, manifest, backends.settings.reading.max_bytes)
+    name = uploaded_name(manifest.uri)
+    path = served.uploads.path(scope, name) if name else FilePath(manifest.uri)
+    data = await asyncio.to_thread(_original_pdf, path, manifest, backends.settings.reading.max_bytes)
     log_access("read", who, corpus=scope.corpus, documents=[str(doc_id)])
     return Response(data, media_type=_PDF, headers={"Content-Disposition": "inline", "Cache-Control": "no-store"})
 
 
-def _original_pdf(manifest: Manifest, max_bytes: int) -> bytes:
+def _original_pdf(path: FilePath, manifest: Manifest, max_bytes: int) -> bytes:
     """The bytes that were read. Raises `NotFoundError`; its message does not tell the path on this machine."""
-    name = PurePath(manifest.uri).name
-    if PurePath(name).suffix.lower() != ".pdf":
+    name = path.name
+    if path.suffix.lower() != ".pdf":
         raise NotFoundError(f"{name} is not a PDF.", hint="GET /documents/ID/text has its text.")
     try:
-        data = bytes_of(FilePath(manifest.uri), max_bytes=max_bytes)
+        data = bytes_of(path, max_bytes=max_bytes)
     except InputError as error:
         raise NotFoundError(f"{name} is not where it was read.", hint="Add the file again.") from error
     if hashlib.sha256(data).hexdigest() != manifest.file_hash:
@@ -162,13 +163,11 @@ async def chunks(who: Reader, served: Served, ids: Ids, corpus: Corpus = None) -
 @router.delete("/documents/{doc_id}", status_code=status.HTTP_204_NO_CONTENT, responses=error_responses(404, 507))
 async def delete(who: Writer, served: Served, doc_id: UUID, corpus: Corpus = None) -> Response:
     """Delete a document, and the file that was uploaded."""
-    scope, store = served.rag.scope(tenant=who.tenant, corpus=corpus), served.rag.backends.store
-    manifest = await asyncio.to_thread(store.manifest, scope, str(doc_id))
-    if manifest is None or not await asyncio.to_thread(store.delete, scope, str(doc_id)):
+    scope = served.rag.scope(tenant=who.tenant, corpus=corpus)
+    if not await asyncio.to_thread(served.rag.backends.store.delete, scope, str(doc_id)):
         raise NotFoundError(f"There is no document {doc_id}.", hint="GET /documents lists them.")
-    log_access("deleted", who, corpus=scope.corpus, documents=[manifest.doc_id])
-    if await asyncio.to_thread(served.uploads.remove, scope, manifest.uri):
-        await asyncio.to_thread(served.table.remove_upload, scope, PurePath(manifest.uri).name)
+    log_access("deleted", who, corpus=scope.corpus, documents=[str(doc_id)])
+    await asyncio.to_thread(served.uploads.remove_deleted, served.table)
     return Response(status_code=status.HTTP_204_NO_CONTENT)
 
 
@@ -243,7 +242,7 @@ async def ingest(
         accepted = await served.jobs.accept(scope, sizes, publish)
     finally:
         await asyncio.to_thread(staged.discard)
-    log_access("accepted", who, corpus=scope.corpus, documents=served.ids_of(accepted))
+    log_access("accepted", who, corpus=scope.corpus, documents=await served.ids_of(accepted))
     return Progress.of(accepted)
 
 
@@ -257,7 +256,7 @@ async def job(who: Reader, served: Served, job_id: JobId) -> Progress:
 async def cancel(who: Writer, served: Served, job_id: JobId) -> Progress:
     """Stop a job. Documents that are stored stay; the others are not read."""
     job = await served.jobs.cancel(who.tenant, job_id)
-    log_access("cancelled", who, corpus=job.corpus, documents=served.ids_of(job))
+    log_access("cancelled", who, corpus=job.corpus, documents=await served.ids_of(job))
     return Progress.of(job)
 
 
@@ -266,7 +265,8 @@ def reader_of(rag: DiscoRAG, uploads: Uploads) -> Ingest:
 
     async def read(scope: Scope, name: str) -> DocumentOutcome:
         path = uploads.path(scope, name)
-        result = await rag.aingest(path, tenant=scope.tenant, corpus=scope.corpus)
+        uri = uri_of_upload(name)
+        result = await rag.aingest(path, uri=uri, tenant=scope.tenant, corpus=scope.corpus)
         if not result.outcomes:
             raise DiscoRagError(f"{name} was not read.", hint="Upload it again.")
         outcome = result.outcomes[-1]

@@ -83,10 +83,6 @@ class Uploads:
 
     folder: Path
 
-    def doc_id(self, scope: Scope, name: str) -> str:
-        """The id of the document that a file of this name becomes."""
-        return scope.id_of(str(self.path(scope, name).resolve()))
-
     def path(self, scope: Scope, name: str) -> Path:
         """The path of a file. Raises as `checked_name`."""
         return self._home(scope) / checked_name(name)
@@ -129,13 +125,12 @@ class Uploads:
         """The folder of temporary files: uploads that are being received."""
         return self.folder / "spool"
 
-    def remove(self, scope: Scope, uri: str) -> bool:
-        """Remove the file at ``uri`` if it was uploaded to this scope; returns whether it was."""
-        path = Path(uri)
-        if path.parent != self._home(scope).resolve():
-            return False
-        path.unlink(missing_ok=True)
-        return True
+    def remove_deleted(self, table: JobTable) -> None:
+        """Remove the files of deleted documents; what cannot be removed is left for the next call, and logged."""
+        try:
+            table.finish_removals(lambda scope, name: self.path(scope, name).unlink(missing_ok=True))
+        except (OSError, StoreError) as error:
+            _log.warning("files of deleted documents are still there", error=str(error))
 
     def _home(self, scope: Scope) -> Path:
         return self.folder / "files" / scope.folder

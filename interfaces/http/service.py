@@ -16,6 +16,7 @@ from discorag.config import ApiSettings
 from discorag.models.deadline import models_within
 from discorag.models.gateway import Gateway
 from discorag.models.loops import cancel_scope
+from discorag.schema.document import uri_of_upload
 from discorag.schema.errors import StoreError
 from discorag.store.conversations import Threads
 from discorag.store.uploads import JobTable
@@ -145,9 +146,10 @@ class Service:
             shown |= {chunk.doc_id for chunk in read.values()}
         log_access("read", who, corpus=scope.corpus, documents=shown)
 
-    def ids_of(self, job: Job) -> list[str]:
+    async def ids_of(self, job: Job) -> list[str]:
         """Ids of the documents that a job's files become."""
-        return [self.uploads.doc_id(job.scope, file.name) for file in job.files]
+        uris = [uri_of_upload(file.name) for file in job.files]
+        return await asyncio.to_thread(self.rag.backends.store.ids_at, job.scope, uris)
 
     def check_load(self, *, counted: bool = True) -> None:
         """Raises `RefusedError` (503) if the most questions allowed are already in progress.

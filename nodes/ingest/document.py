@@ -101,7 +101,9 @@ async def store_document(run: Run) -> str:
     backends, reading = run.backends, run.backends.settings.reading
     with run.step("load", InputError):
         document = await backends.reader.read(Path(run.uri))
-        doc_id, versions = document.id_in(run.scope), await asyncio.to_thread(_versions, run)
+        document = document.model_copy(update={"uri": run.context.uri or document.uri})
+        (doc_id,) = await asyncio.to_thread(backends.store.ids_at, run.scope, [document.uri])
+        versions = await asyncio.to_thread(_versions, run)
         key = fingerprint(document.content_hash, versions)
         stored = await asyncio.to_thread(backends.store.manifest, run.scope, doc_id)
     if stored and stored.fingerprint == key and not run.context.refresh:
@@ -123,7 +125,7 @@ async def store_document(run: Run) -> str:
     if parser != versions["parser"]:
         versions = versions | {"parser": parser}
         key = fingerprint(document.content_hash, versions)
-        chunks = [c.model_copy(update={"id": chunk_id(doc_id, key, c.order)}) for c in chunks]
+    chunks = [c.model_copy(update={"doc_id": doc_id, "id": chunk_id(doc_id, key, c.order)}) for c in chunks]
     with run.step("embed", ModelError, model=backends.encoder.version):
         vectors = await backends.encoder.encode_documents([c.text for c in chunks])
         if backends.encodes_sentences or versions["parser"] != NOT_MADE:

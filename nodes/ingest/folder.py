@@ -7,7 +7,7 @@ from langgraph.runtime import Runtime
 
 from discorag.ingest.survey import DocumentOutcome, Status, Survey, absolute, below, find_vanished, survey
 from discorag.schema.document import Scope
-from discorag.schema.errors import MissingPathError
+from discorag.schema.errors import InputError, MissingPathError
 from discorag.store.store import Store
 from nodes.context import IngestContext, ingest_context
 from nodes.state import IngestState, Json
@@ -27,6 +27,8 @@ async def scan(state: IngestState, runtime: Runtime[IngestContext]) -> Json:
     path, result = await asyncio.to_thread(_survey, state["path"], backends.store, scope)
     get_stream_writer()({"event": "found", "documents": len(result.files), "aside": len(result.aside)})
     outcomes = [o.model_dump(mode="json") for o in result.aside]
+    if context.uri and result.files != (path,):
+        raise InputError("A uri names one document, and the path is a folder.", hint="Name one file.")
     return {"path": path, "sent": 0, "files": list(result.files), "outcomes": outcomes}
 
 

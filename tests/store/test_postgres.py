@@ -16,7 +16,6 @@ from discorag.store import tables
 from discorag.store.backup import backup, restore
 from discorag.store.postgres import PostgresServer as Server
 from discorag.store.store import Store, open_store
-from discorag.store.uploads import JobTable
 from tests.conftest import EXAMPLES
 from tests.interfaces.http.parts import until
 from tests.servers.postgres import PostgresServer
@@ -131,7 +130,7 @@ def test_options_of_the_url_stay_and_ours_are_added(new_database: Callable[[], s
 
 def test_text_that_postgresql_cannot_store_is_an_error_of_the_input(store: Store) -> None:
     with pytest.raises(InputError, match="NUL"):
-        JobTable(store.database).remove_upload(SCOPE, "a \0")
+        store.delete(SCOPE, "a \0")
 
 
 @pytest.mark.parametrize(

@@ -11,14 +11,16 @@ import pytest
 from fastapi.testclient import TestClient
 from pydantic import SecretStr
 
+from discorag import DiscoRAG
 from discorag.ingest.survey import DocumentOutcome, Status
-from discorag.schema.document import Scope
+from discorag.schema.document import Scope, uri_of_upload
 from discorag.schema.errors import NotFoundError, StoreFullError
 from discorag.store.database import Database
 from discorag.store.postgres import PostgresServer
 from discorag.store.sqlite import SqliteFile
 from discorag.store.uploads import JobTable
 from interfaces.http.jobs import RETRY_S, Ingest, Job, Jobs, JobStatus
+from tests.interfaces.http.conftest import Serve, Served
 from tests.interfaces.http.parts import Apps, ended, service_of, upload
 
 PLAIN = "The Moon pulls the sea. Tides rise."
@@ -94,6 +96,61 @@ def test_a_deleted_document_is_gone_with_its_file_and_can_be_uploaded_again(clie
     assert client.delete(path, params=where).status_code == 404
     assert client.get(f"/trees/{document['doc_id']}", params=where).status_code == 404
     assert outcomes(run(client, {"a.txt": PLAIN}, "deleted")) == {"a.txt": "added"}
+
+
+def test_the_file_of_a_delete_that_was_killed_is_removed_at_the_next_start(
+    served: Served, apps: Apps, uploads: Path
+) -> None:
+    client, scope = served(), apps.scope(corpus="killed")
+    run(client, {"a.txt": PLAIN}, "killed")
+    (document,) = client.get("/documents", params={"corpus": "killed"}).json()["documents"]
+    files, table = service_of(client).uploads, service_of(client).table
+    apps.shared.store.delete(scope, document["doc_id"])  # what a DELETE has done when it is killed
+    assert (files.path(scope, "a.txt").exists(), table.known_uploads(scope)) == (True, set())
+    served()
+    assert not files.path(scope, "a.txt").exists()
+
+
+def test_a_file_that_was_sent_again_is_not_removed_with_its_old_document(client: TestClient, apps: Apps) -> None:
+    service, scope = service_of(client), apps.scope(corpus="twice")
+    doc_id = scope.id_of(uri_of_upload("a.txt"))
+    run(client, {"a.txt": PLAIN}, "twice")
+    path = service.uploads.path(scope, "a.txt")
+    apps.shared.store.delete(scope, doc_id)
+    job = upload(client, {"a.txt": PLAIN}, corpus="twice").json()["job"]
+    apps.shared.store.delete(scope, doc_id)  # whether or not it was read yet
+    service.uploads.remove_deleted(service.table)
+    progress = ended(client, job["id"])
+    stored = client.get("/documents", params={"corpus": "twice"}).json()["total"]
+    assert (progress["failed"], path.exists(), service.table.known_uploads(scope)) == (
+        0,
+        bool(stored),
+        {"a.txt"} if stored else set(),
+    )
+
+
+def test_files_that_are_sent_again_are_recognised_wherever_the_folder_of_uploads_is(
+    served: Served, serve: Serve, apps: Apps, tmp_path: Path
+) -> None:
+    run(served(), {"a.txt": PLAIN}, "moved")
+    elsewhere = serve(apps(tmp_path / "elsewhere"))
+    assert outcomes(run(elsewhere, {"a.txt": PLAIN}, "moved")) == {"a.txt": "unchanged"}
+    assert elsewhere.get("/documents", params={"corpus": "moved"}).json()["total"] == 1
+
+
+def test_uploads_of_an_older_store_keep_their_ids_and_are_replaced_when_they_are_sent_again(
+    served: Served, apps: Apps, tmp_path: Path
+) -> None:
+    scope, store = apps.scope(corpus="older"), apps.shared.store
+    old = tmp_path / "old" / "files" / scope.folder / "a.txt"
+    old.parent.mkdir(parents=True)
+    old.write_text(PLAIN)
+    DiscoRAG(backends=apps.shared).ingest(old, corpus="older")
+    client = served()
+    assert store.check().differences == ()
+    assert outcomes(run(client, {"a.txt": PLAIN + " Twice a day."}, "older")) == {"a.txt": "replaced"}
+    assert [m.doc_id for m in store.manifests(scope)] == [scope.id_of(str(old.resolve()))]
+    assert store.check().differences == ()
 
 
 def test_a_job_that_is_done_is_not_undone_by_cancelling(client: TestClient) -> None:
