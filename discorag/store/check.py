@@ -76,7 +76,7 @@ def _damages(db: Connection) -> Iterator[Difference]:
 
 
 def _is_moved(row: Row[*tuple[Any, ...]]) -> bool:
-    """Whether a document stands under another's id, uri or scope. An upload of an older store has the id of its path."""
+    """Whether a document is under another's id, uri or scope. An upload of an older store has the id of its path."""
     manifest = manifest_from(row.manifest)
     if (manifest.doc_id, manifest.uri) != (row.doc_id, row.uri):
         return True

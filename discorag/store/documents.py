@@ -111,7 +111,7 @@ class Documents:
     def delete(self, scope: Scope, doc_id: str) -> bool:
         """Remove a document with its chunks and trees, and the answers in threads that read it.
 
-        The file that it was uploaded as is noted for `JobTable.finish_removals`. Returns whether the document was there.
+        Its uploaded file is noted for `JobTable.finish_removals`. Returns whether the document was there.
         """
         with self.database.write(doc_id, uploads_of(scope.tenant)) as db:
             _forget_answers(db, scope, doc_id)
