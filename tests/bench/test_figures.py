@@ -458,6 +458,19 @@ def worth() -> Iterator[tuple[str, str]]:
     yield page, "{read} times the tokens read and {written} times".format(**f["tokens of statements by those of rules"])
 
 
+def capable_trees() -> Iterator[tuple[str, str]]:
+    f, page = result("archive")["capable-trees"], "docs/science.md"
+    for name, row in f["figures"]["scores"].items():
+        yield page, f"| {name} | {' | '.join(map(str, row.values()))} |"
+    gained = f["figures"]["differences"]["capable - fast"]
+    yield page, f"| capable - fast | {' | '.join(map(interval, gained.values()))} |"
+    yield page, f"nuclearity {interval(gained['nuclearity'])}; units worse, {interval(gained['seg'])}"
+    yield (
+        page,
+        "{chunks} chunks of about 100 words (whole sentences, raw text) of the {documents} documents".format(**f),
+    )
+
+
 def reranker() -> Iterator[tuple[str, str]]:
     f, page = result("reranker")["figures"], "docs/models.md"
     for name in ("clapnq", "hotpotqa", "squad2", "covidqa", "tatqa", "pooled"):
@@ -483,6 +496,7 @@ SHOWN = [
         reader,
         capable,
         worth,
+        capable_trees,
         reranker,
     ),
 ]
