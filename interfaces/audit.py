@@ -1,7 +1,7 @@
 """The audit of a corpus: which documents changed since the last one, what disagrees, and what a reader has settled."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set
 from contextlib import suppress
 from datetime import date, datetime
 from typing import Self
@@ -44,6 +44,7 @@ class AuditReport(BaseModel, frozen=True):
         findings: Best first; also those that are settled.
         settled: Ids of the findings that a reader has settled, with the notes.
         changed: How many documents were added, changed or deleted since the audit, and so are not compared yet.
+        names: Ids of findings -> short names that are the same on every machine, if a folder was audited.
     """
 
     corpus: str
@@ -51,6 +52,7 @@ class AuditReport(BaseModel, frozen=True):
     findings: tuple[Finding, ...]
     settled: dict[str, str] = {}
     changed: int = 0
+    names: dict[str, str] = {}
 
     @property
     def open(self) -> tuple[Finding, ...]:
@@ -64,8 +66,14 @@ class AuditReport(BaseModel, frozen=True):
 
     def since(self, day: date) -> Self:
         """Only findings that touch a document stored on or after a date, in local time."""
-        recent = {d.doc_id for d in self.documents if d.written and d.written.astimezone().date() >= day}
-        kept = tuple(f for f in self.findings if {f.left.doc_id, f.right.doc_id} & recent)
+        return self._about({d.doc_id for d in self.documents if d.written and d.written.astimezone().date() >= day})
+
+    def about_files(self, files: Collection[str]) -> Self:
+        """Only findings that touch one of these files; each is an absolute path with ``/``."""
+        return self._about({d.doc_id for d in self.documents if d.uri in files})
+
+    def _about(self, doc_ids: Set[str]) -> Self:
+        kept = tuple(f for f in self.findings if {f.left.doc_id, f.right.doc_id} & doc_ids)
         return self.model_copy(update={"findings": kept})
 
 

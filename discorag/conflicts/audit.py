@@ -9,7 +9,7 @@ from discorag.conflicts.statements import AuditDocument, read_statements
 from discorag.conflicts.verdicts import Finding, Tier, Verdict, age, judge
 from discorag.models.loops import raise_if_cancelled
 
-RULES = 7
+RULES = 8
 """Version of the rules by which findings are made: after a change, the next audit compares all documents again."""
 _TIERS, _VERDICTS = list(Tier), list(Verdict)
 

@@ -47,6 +47,7 @@ class Side(BaseModel, frozen=True):
         page: One-based page, None where the source has no pages.
         regions: The boxes of its lines there, for PDF.
         headings: Section headings, outermost first.
+        field: The heading that the sentence is about, if it is only a field such as "Default: 10"; else empty.
         quote: The sentence on one line.
         lit: What differs, as spans of ``quote``.
         conditions: What limits or attributes the statement, in its own words.
@@ -60,6 +61,7 @@ class Side(BaseModel, frozen=True):
     page: int | None = None
     regions: tuple[Region, ...] = ()
     headings: tuple[str, ...] = ()
+    field: str = ""
     quote: str
     lit: tuple[Span, ...] = ()
     conditions: tuple[str, ...] = ()
@@ -318,8 +320,7 @@ def _finding(
     statements = (pair.left, pair.right)
     spans = [(span,) for span in lit] or differing_words(pair.left.text, pair.right.text)
     sides = [_side(s, documents[s.document], own) for s, own in zip(statements, spans, strict=True)]
-    fields = [f":{s.heading}" if s.names_a_default else "" for s in statements]
-    key = stable_id(*sorted(f"{s.doc_id}:{s.quote}{field}" for s, field in zip(sides, fields, strict=True)))
+    key = stable_id(*sorted(f"{s.doc_id}:{s.quote}:{s.field}".removesuffix(":") for s in sides))
     return Finding(
         id=key, verdict=verdict, tier=tier, kind=kind, left=sides[0], right=sides[1], reason=reason, score=pair.overlap
     )
@@ -335,6 +336,7 @@ def _side(statement: Statement, document: AuditDocument, lit: tuple[Span, ...]) 
         page=statement.chunk.page_at(statement.sentence.span.start),
         regions=statement.chunk.regions_at(statement.sentence.span),
         headings=statement.sentence.headings,
+        field=statement.heading if statement.names_a_default else "",
         quote=statement.text,
         lit=lit,
         conditions=tuple(m[0].strip() for m in CONDITION.finditer(statement.text)),

@@ -5,7 +5,6 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from datetime import datetime
 from functools import partial
 from pathlib import Path
 from threading import Timer
@@ -32,6 +31,7 @@ from discorag.store.retrieval import nothing_in
 from discorag.text.escaping import one_line
 from interfaces.audit import identify_documents
 from interfaces.cli import on_ray
+from interfaces.cli.audit import audit
 from interfaces.cli.batch import Reply, answer_file
 from interfaces.cli.cli_help import COMMANDS, new_app
 from interfaces.cli.filters import parse_filters
@@ -44,7 +44,6 @@ from interfaces.cli.present import (
     follow,
     ingest_summary,
     ledger_table,
-    name_and_note,
     options_table,
     out,
     plan_section,
@@ -59,7 +58,6 @@ from interfaces.facade import DiscoRAG
 from interfaces.questions import Question, read_questions
 from interfaces.results import AskResult
 from interfaces.tune import Example, candidates, find_settings, write_settings
-from interfaces.views.audit import audit_html, audit_sarif, audit_text
 from interfaces.views.terminal import answer_text
 from nodes.backends import Backends
 
@@ -243,54 +241,6 @@ def delete(document: Annotated[str, typer.Argument(help=_WHICH)], corpus: Corpus
         manifest = _find_document(rag, scope, document)
         rag.delete(manifest.doc_id, **scope.model_dump())
     out.print(Text(f"Deleted {one_line(manifest.title)} ({amount(manifest.chunks, 'chunks')})."))
-
-
-def audit(
-    folder: Annotated[Path | None, typer.Argument(help="Folder that is ingested first, without trees.")] = None,
-    corpus: Annotated[str | None, typer.Option(help="Corpus to audit (default: the folder's name).")] = None,
-    against: Annotated[Path | None, typer.Option(help="Compare the folder with this one, and nothing else.")] = None,
-    since: Annotated[
-        datetime | None, typer.Option(formats=["%Y-%m-%d"], help="Only documents stored since this day.")
-    ] = None,
-    format_: Annotated[
-        Literal["text", "html", "json", "sarif"], typer.Option("--format", help="How to print the report.")
-    ] = "text",
-) -> None:
-    """``disco-rag audit``."""
-    if folder is None and (corpus is None or against is not None):
-        raise InputError("There is nothing to audit.", hint="Name a folder, or a corpus with --corpus.")
-    name = corpus or (folder.resolve().name if folder else None)
-    other = against.resolve().name if against else None
-    if other is not None and other == name:
-        hint = "Name the first one's corpus with --corpus."
-        raise InputError(f"Both folders would be stored as corpus {name!r}.", hint=hint)
-    failed = 0
-    with DiscoRAG(read_settings()) as rag:
-        for path in filter(None, (folder, against)):
-            with Bar("Ingest") as ingest:
-                result = rag.ingest_for_audit(path, corpus=name if path is folder else None, progress=ingest.on_event)
-            for outcome in (o for o in result.outcomes if o.status in {Status.SKIPPED, Status.FAILED}):
-                note = name_and_note(one_line(outcome.uri, 200), one_line(outcome.note, 400))
-                err.print(Text(f"{outcome.status.value.capitalize()}: {note}"), soft_wrap=True)
-                failed += outcome.status is Status.FAILED
-            if result.unread:
-                err.print(Text(result.unread), soft_wrap=True)
-        with Bar("Audit") as bar:
-            report = rag.audit(corpus=name, against=other, progress=bar.show)
-    report = report.since(since.date()) if since else report
-    match format_:
-        case "text":
-            out.print(audit_text(report), soft_wrap=True)
-        case "html":
-            typer.echo(audit_html(report), nl=False)
-        case "json":
-            print_json(report)
-        case "sarif":
-            print_json(audit_sarif(report))
-    if failed:
-        err.print(Text(f"Not complete: {failed} of the files could not be read."), soft_wrap=True)
-    if failed or report.contradictions:
-        raise typer.Exit(1)
 
 
 def parse(

@@ -35,8 +35,13 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 def print_json(value: BaseModel | Any) -> None:
     """Print a value or a model as JSON."""
+    typer.echo(json_text(value))
+
+
+def json_text(value: BaseModel | Any) -> str:
+    """A value or a model as JSON, indented."""
     data = value.model_dump(mode="json") if isinstance(value, BaseModel) else value
-    typer.echo(json.dumps(data, ensure_ascii=False, indent=2))
+    return json.dumps(data, ensure_ascii=False, indent=2)
 
 
 class Bar(Progress):

@@ -1,11 +1,9 @@
-"""An audit as text for the terminal, as one offline HTML file, and as SARIF for code-review tools."""
+"""An audit as text for the terminal, and as one offline HTML file."""
 
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from html import escape
-from typing import Any
-from urllib.parse import quote
 
 from rich.console import Group, RenderableType
 from rich.text import Text
@@ -16,11 +14,9 @@ from discorag.text.terms import terms
 from interfaces.audit import AuditReport
 
 _STYLES = {Verdict.CONTRADICTS: "bold red", Verdict.REPLACED: "bold cyan", Verdict.DIFFERS: "bold yellow"}
-_LEVELS = {Tier.SURE: "warning", Tier.POSSIBLE: "note"}
 _AROUND = 90
 """Characters of a sentence that the terminal shows on each side of what differs."""
 _TARGET = re.compile(r" ?<https?://[^>\s]*>?")
-_SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 _ABOUT = "Each finding quotes two documents; what differs is marked. The surest come first."
 _STYLE = """
 :root { color-scheme: light dark; --lit: #ffe08a; --line: #8884; }
@@ -64,11 +60,12 @@ def audit_text(report: AuditReport, limit: int = 50) -> RenderableType:
         finding = group[0]
         lines.append(Text(""))
         head = Text(finding.verdict.value.capitalize(), _STYLES[finding.verdict])
-        head.append(f" ({finding.tier.value}): ", "dim").append(one_line(finding.reason, 300))
+        name = f" {report.names[finding.id]}" if finding.id in report.names else ""
+        head.append(f" ({finding.tier.value}){name}: ", "dim").append(one_line(finding.reason, 300))
         lines.append(head)
         lines += [_side_text(side) for side in (finding.left, finding.right)]
         if len(group) > 1:
-            lines.append(Text(f"  {_more(group)}", "dim"))
+            lines.append(Text(f"  {more_pairs(group)}", "dim"))
     if len(groups) > limit:
         lines.append(Text(f"\n{len(groups) - limit} more: use --format html or json to see all."))
     return Group(*lines)
@@ -102,13 +99,14 @@ def _changes(finding: Finding) -> list[str]:
     return [f"{word} {finding.reason}" for word in sorted(left & right)]
 
 
-def _more(group: Sequence[Finding]) -> str:
+def more_pairs(group: Sequence[Finding]) -> str:
+    """How many further pairs of sentences a group has."""
     return f"The same in {_count(len(group) - 1, 'more pair')} of sentences."
 
 
 def _side_text(side: Side) -> Text:
     """The place of a side, and below it the words around the difference."""
-    found = Text(f"  {_place(side)}\n", "dim").append("    ")
+    found = Text(f"  {place(side)}\n", "dim").append("    ")
     pieces = list(_pieces(side))
     if len(pieces) > 1:
         (before, _), *middle, (after, _) = pieces
@@ -120,7 +118,8 @@ def _side_text(side: Side) -> Text:
     return found
 
 
-def _place(side: Side) -> str:
+def place(side: Side) -> str:
+    """Title, identity, section and page of a side, on one line."""
     page = f", page {side.page}" if side.page else ""
     section = f", section {side.headings[-1]}" if side.headings else ""
     speaks = f" ({side.identity})" if side.identity else ""
@@ -160,7 +159,7 @@ def audit_html(*reports: AuditReport, appendix: str = "") -> str:
 def _article(group: Sequence[Finding]) -> str:
     finding = group[0]
     sides = _side_html(finding.left, finding.right) + _side_html(finding.right, finding.left)
-    also = f'<p class="more">{_more(group)}</p>' if len(group) > 1 else ""
+    also = f'<p class="more">{more_pairs(group)}</p>' if len(group) > 1 else ""
     head = f"{finding.verdict.value.capitalize()} ({finding.tier.value})"
     return f'<article><h3>{head}</h3><p>{escape(finding.reason)}</p><div class="sides">{sides}</div>{also}</article>'
 
@@ -171,32 +170,4 @@ def _side_html(side: Side, other: Side) -> str:
     lit = [side.quote[span.start : span.end] for span in side.lit]
     own = [c for c in side.conditions if c not in other.conditions and not any(text in c for text in lit)]
     limits = f'<p class="place">Limits: {escape(_TARGET.sub("", "; ".join(own)))}</p>' if own else ""
-    return f'<div><blockquote>{said}</blockquote><p class="place">{escape(_place(side))}</p>{limits}</div>'
-
-
-def audit_sarif(report: AuditReport) -> dict[str, Any]:
-    """SARIF 2.1.0: one result per open finding, with a location on each side."""
-    uris = {d.doc_id: quote(d.uri, safe="/:") for d in report.documents}
-    sure = {finding.id for finding in report.contradictions}
-    results = [
-        {
-            "ruleId": finding.verdict.value,
-            "level": "error" if finding.id in sure else _LEVELS[finding.tier],
-            "message": {"text": f"{finding.reason} {finding.left.quote} / {finding.right.quote}"},
-            "locations": [_location(uris, finding.left)],
-            "relatedLocations": [_location(uris, finding.right)],
-            "partialFingerprints": {"finding": finding.id},
-        }
-        for finding in report.open
-    ]
-    rules = [{"id": verdict.value} for verdict in Verdict]
-    tool = {"driver": {"name": "disco-rag", "rules": rules}}
-    return {"$schema": _SCHEMA, "version": "2.1.0", "runs": [{"tool": tool, "results": results}]}
-
-
-def _location(uris: dict[str, str], side: Side) -> dict[str, Any]:
-    length = side.span.end - side.span.start
-    region: dict[str, Any] = {"charOffset": side.span.start, "charLength": length, "snippet": {"text": side.quote}}
-    if side.regions:
-        region["properties"] = {"regions": [box.model_dump() for box in side.regions]}
-    return {"physicalLocation": {"artifactLocation": {"uri": uris[side.doc_id]}, "region": region}}
+    return f'<div><blockquote>{said}</blockquote><p class="place">{escape(place(side))}</p>{limits}</div>'

@@ -26,7 +26,8 @@ from discorag.store.findings import Findings
 from discorag.store.store import open_store
 from discorag.store.tables import findings
 from interfaces.audit import AuditReport, read_documents
-from interfaces.views.audit import audit_html, audit_sarif, audit_text, group_findings
+from interfaces.views.audit import audit_html, audit_text, group_findings
+from interfaces.views.code_review import audit_sarif
 from tests.conftest import Pipelines
 
 POLICY = """# Refund policy
@@ -243,7 +244,7 @@ def test_against_compares_two_folders_only(pipeline: Pipelines, tmp_path: Path) 
 def test_views_show_every_finding(pipeline: Pipelines, tmp_path: Path) -> None:
     leaflet = LEAFLET.replace("of delivery", "of delivery if it is [sealed](https://seal.example)")
     report = audit(pipeline(), write(tmp_path / "shop", policy=POLICY.replace("card", "<b>card</b>"), leaflet=leaflet))
-    html, sarif = audit_html(report), audit_sarif(report)
+    html, sarif = audit_html(report), audit_sarif(report, tmp_path)
     assert html.count("<article>") == len(report.findings) == len(sarif["runs"][0]["results"])
     assert "<mark>30 days</mark>" in html
     assert "Limits: if it is sealed" in html
