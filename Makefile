@@ -31,7 +31,7 @@ DEV := asqa loong loong-own qmsum fairytaleqa lay-summaries qasper hotpotqa
 MARKDOWN := README.md CONTRIBUTING.md CHANGELOG.md SECURITY.md $(wildcard docs/*.md docs/*/*.md) $(wildcard bench/README.md bench/*/README.md) \
     eval/README.md examples/README.md
 
-.PHONY: demo site serve web wheel api-types recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage vllm verify-deploy studio eval-smoke eval-dev eval-check measure-model summac bench-verify bench-speed bench-parser train-parser train-nli train-reranker bench-reranker bench-answers bench-conflicts bench-retrieval bench-evidence bench-trust bench-scale test-vllm clean help
+.PHONY: demo site serve web wheel api-types recording docs test test-web lint docs-format types arrows deploy-lint unit test-deep coverage vllm verify-deploy studio eval-smoke eval-dev eval-check measure-model summac bench-verify bench-speed bench-peers bench-parser train-parser train-nli train-reranker bench-reranker bench-answers bench-conflicts bench-retrieval bench-evidence bench-trust bench-scale test-vllm clean help
 help: ## What there is to make
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
@@ -206,6 +206,18 @@ bench-conflicts: .venv/eval.stamp ## What the audit finds: planted conflicts, Wi
 bench-speed: .venv/dev.stamp ## Processor time of a question, an ingest and a start, on default settings and real papers
 	$(BIN)/python -m bench.speed
 
+# The other systems live apart: other versions than ours.
+.venv-peers/run.stamp: constraints-peers.txt
+	$(PYTHON) -m venv .venv-peers
+	@echo "Installing LlamaIndex, Haystack and LangChain (a few minutes the first time) ..."
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-peers.txt llama-index-core \
+	    llama-index-embeddings-huggingface llama-index-vector-stores-qdrant haystack-ai qdrant-haystack \
+	    sentence-transformers-haystack langchain-qdrant langchain-huggingface langchain-text-splitters onnxruntime
+	@touch $@
+
+bench-peers: .venv/dev.stamp .venv-peers/run.stamp ## Ingest, retrieval and reranking next to LlamaIndex, Haystack and LangChain, the same models (half an hour)
+	$(BIN)/python -m bench.peers
+
 bench-parser: .venv/dev.stamp ## The trained parser on GUM: scores, speed, memory, growth
 	$(BIN)/python -m bench.parser
 
@@ -243,4 +255,4 @@ studio: .venv/studio.stamp ## Serve the graphs to LangGraph Studio
 	$(BIN)/langgraph dev --no-browser
 
 clean: ## Remove the environment and the stores; runs of the evaluation stay
-	rm -rf .venv .venv-summac .venv-vllm .venv-gpu .venv-docs .langgraph_api $(filter-out .disco-rag/eval,$(wildcard .disco-rag/*))
+	rm -rf .venv .venv-summac .venv-vllm .venv-gpu .venv-docs .venv-peers .langgraph_api $(filter-out .disco-rag/eval,$(wildcard .disco-rag/*))

@@ -52,6 +52,21 @@ def speed() -> Iterator[tuple[str, str]]:
     yield "docs/deploy.md", f"takes {fixed(f['peak_mb'] / 1000, 1)} GB at its peak"
 
 
+def peers() -> Iterator[tuple[str, str]]:
+    f, shown = result("peers")["figures"], "bench/README.md"
+    labels = {"llamaindex": "LlamaIndex", "haystack": "Haystack", "langchain": "LangChain"}
+    labels |= {"plain": "disco-rag, `parser=none retriever=dense`", "default": "disco-rag as it comes"}
+    for name, label in labels.items():
+        own = f[name]
+        times = (f"{own['words_per_cpu_s']:,.0f}", fixed(own["query_cpu_ms"], 1), fixed(own["reranked_cpu_ms"], 0))
+        yield shown, f"| {' | '.join((label, *times, fixed(own['questions_per_s'], 2), format(own['peak_mb'], ',')))} |"
+    ratios = f["ratios"]["plain"].values()
+    yield shown, f"costs {fixed(max(r['reranked_cpu_ms'] for r in ratios), 2)} of the fastest"
+    yield shown, f"memory {fixed(max(r['peak_mb'] for r in ratios), 2)} of the smallest"
+    yield shown, f"reads {fixed(min(r['words_per_cpu_s'] for r in ratios), 2)} of the words"
+    assert f["rounds"] == 3
+
+
 def parser() -> Iterator[tuple[str, str]]:
     f = result("parser")["fast"]
     for key, label in (("gold", "gold EDUs"), ("end_to_end", "end to end"), ("sentence", "sentence leaves")):
@@ -480,7 +495,7 @@ def reranker() -> Iterator[tuple[str, str]]:
 
 
 SHOWN = [
-    *(speed, parser, verify, conflicts, recall, precision, answers),
+    *(speed, peers, parser, verify, conflicts, recall, precision, answers),
     *(
         trust,
         retrieval,

@@ -308,6 +308,7 @@ export interface Side {
   page: number | null;
   regions: Region[];
   headings: string[];
+  field: string;
   quote: string;
   lit: Span[];
   conditions: string[];

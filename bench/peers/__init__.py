@@ -1,0 +1,1 @@
+"""The product next to other systems."""
