@@ -278,6 +278,12 @@ class QuotaSettings(_Section):
     documents: int = Field(default=100_000, ge=0, description="Uploaded documents of a tenant.")
     storage_mb: float = Field(default=50_000.0, ge=0, description="Size of all uploaded files of a tenant.")
     jobs: int = Field(default=1_000, ge=0, description="Ingest jobs of a tenant that have not ended.")
+    questions: int | None = Field(
+        default=None,
+        ge=1,
+        description="Questions of a tenant that run at once; more wait. None: as many as the server has places for.",
+    )
+    waiting: int = Field(default=100, ge=0, description="Questions of a tenant that wait; more are refused with 429.")
 
 
 class ApiSettings(_Section):

@@ -43,6 +43,8 @@ WHO = {
     "READING__CHUNK_TOKENS": "those who measure with their own questions",
     "TREES": "those who repeat the papers' experiments",
     "API": "those who serve others",
+    "API__QUOTA__QUESTIONS": "those whose tenants share a slow language model",
+    "API__QUOTA__WAITING": "those whose clients send many questions at once, or who have little memory",
     "...": "those who run a model server",
 }
 """The start of a setting's name -> who needs it; the longest start counts."""

@@ -10,7 +10,7 @@ import typer
 
 from bench.promises import Count, Experiment, Names, Out, run_experiments
 from bench.scale import catalogue
-from bench.trust import damages, delete_kills, disk_full, kills, large, poison, probes, server_kills, soak
+from bench.trust import damages, delete_kills, disk_full, kills, large, poison, probes, server_kills, shares, soak
 
 RESULTS, PAGE = Path("bench/results/trust.json"), Path("docs/reliability.md")
 EXPERIMENTS: dict[str, Experiment] = {
@@ -47,6 +47,18 @@ EXPERIMENTS: dict[str, Experiment] = {
         100,
         {"block_of_others_s": 2, "others_not_done": 0, "crashes": 0},
         poison.run,
+    ),
+    "shares": Experiment(
+        "questions of a tenant, a third of them alone, then while another keeps 50 and 300 in flight",
+        60,
+        {"ratio_50": 4, "ratio_300": 4},
+        shares.of_questions,
+    ),
+    "file_shares": Experiment(
+        "small files of a tenant, while another has 500 files to be read and keeps 50 questions in flight",
+        5,
+        {"upload_ratio": 4, "slowdown": 3.33},
+        shares.of_files,
     ),
     "requests": Experiment(
         "randomised requests of two tenants over every endpoint of the schema, each with the other's ids",

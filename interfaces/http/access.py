@@ -240,14 +240,14 @@ class Quotas:
         quota = self._quota
         if self._table.under_way(tenant) + jobs > quota.jobs:
             message, hint = f"{quota.jobs} jobs have not ended.", "Wait for one, or cancel one: DELETE /ingest/JOB."
-            raise _over_quota(message, hint, retry_s=10)
+            raise over_quota(message, hint, retry_s=10)
         count, stored = self._table.upload_usage(tenant)
         if count + files > quota.documents:
             message = f"There would be more than {quota.documents} documents."
-            raise _over_quota(message, "Delete some: DELETE /documents/ID.")
+            raise over_quota(message, "Delete some: DELETE /documents/ID.")
         if stored + size > quota.storage_mb * 1_000_000:
             message = f"The stored files would have more than {quota.storage_mb:g} MB."
-            raise _over_quota(message, "Delete documents: DELETE /documents/ID.")
+            raise over_quota(message, "Delete documents: DELETE /documents/ID.")
 
     def check_files(self, scope: Scope, sizes: Mapping[str, int]) -> None:
         """Check a job for these files, name -> bytes; a file replaces one of the same name. Raises as `check`."""
@@ -255,6 +255,7 @@ class Quotas:
         self.check(scope.tenant, jobs=1, files=new, size=sum(sizes.values()))
 
 
-def _over_quota(message: str, hint: str, *, retry_s: int | None = None) -> RefusedError:
+def over_quota(message: str, hint: str, *, retry_s: int | None = None) -> RefusedError:
+    """The refusal (429) of what exceeds a quota; ``retry_s``: seconds after which it may be tried again."""
     headers = {"Retry-After": str(retry_s)} if retry_s else None
     return RefusedError(429, "QuotaError", message, hint=hint, headers=headers)

@@ -31,6 +31,7 @@ from interfaces.http.jobs import Jobs, Uploads
 from interfaces.http.mcp import add_mcp
 from interfaces.http.problems import RequestLimits, RequestObserver, error_responses, handle_errors
 from interfaces.http.service import Served, Service, Strict
+from interfaces.http.turns import QuestionTurns, places_of_questions
 
 THREADS = 64
 """Threads for blocking calls: with only one per core, an ingest would leave none for questions and jobs."""
@@ -127,9 +128,11 @@ async def _open_service(rag: DiscoRAG, access: Access) -> AsyncGenerator[Service
     await jobs.forget_old()
     threads = Threads(rag.backends.store.database)
     await asyncio.to_thread(threads.forget_old)
+    calls = rag.backends.settings.llm.concurrency if rag.backends.model else 0
+    turns = QuestionTurns(places_of_questions(calls), api.quota)
     working = asyncio.create_task(jobs.work())
     try:
-        yield Service(rag, api, access, uploads, jobs, table, Quotas(api.quota, table), threads)
+        yield Service(rag, api, access, uploads, jobs, table, Quotas(api.quota, table), threads, turns)
     finally:
         working.cancel()
         await asyncio.wait([working])

@@ -111,7 +111,7 @@ async def ask(
         return numbered
 
     if "text/event-stream" in accept:
-        served.check_load()
+        served.check_load(who)
         return EventSourceResponse(_stream(served.events(who, arguments), reply))
     return await reply(await answer_whole(request, who, served, arguments))
 
@@ -140,8 +140,12 @@ async def _stream(
 
 async def answer_whole(request: Request, who: Principal, served: Service, arguments: dict[str, Any]) -> AskResult:
     """The result of `DiscoRAG.aask` with these arguments, in time, counted and recorded."""
-    async with served.question():
-        result = await unless_gone(request, served.rag.aask(**arguments))
+
+    async def answer() -> AskResult:
+        async with served.question(who):
+            return await served.rag.aask(**arguments)
+
+    result = await unless_gone(request, answer())
     await served.record_answer(who, arguments["corpus"], result)
     return result
 

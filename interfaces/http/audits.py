@@ -50,8 +50,12 @@ class Settlement(BaseModel, extra="forbid"):
 @router.post("/audit", responses=error_responses(404, 502, 507))
 async def run_audit(request: Request, body: AuditRequest, who: Reader, served: Served) -> Audit:
     """Compare the documents of a corpus, those that changed since the last audit, and return all findings."""
-    async with served.question(counted=False):
-        report = await unless_gone(request, served.rag.aaudit(corpus=body.corpus, tenant=who.tenant))
+
+    async def audit() -> AuditReport:
+        async with served.question(who, counted=False):
+            return await served.rag.aaudit(corpus=body.corpus, tenant=who.tenant)
+
+    report = await unless_gone(request, audit())
     return _record_and_reply(report, who)
 
 

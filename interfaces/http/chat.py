@@ -98,7 +98,7 @@ async def chat(request: Request, body: ChatRequest, who: Reader, served: Served)
     arguments |= {"tenant": who.tenant, "corpus": corpus}
     is_unread = bool(arguments["history"]) and served.rag.backends.model is None
     if body.stream:
-        served.check_load()
+        served.check_load(who)
         return EventSourceResponse(_stream(served.events(who, arguments), body.model, is_unread))
     reply = Reply.to(await answer_whole(request, who, served, arguments))
     message = {"role": "assistant", "content": "".join(_content(reply, is_unread))}

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import os
 import shutil
-from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
@@ -38,6 +37,7 @@ from discorag.schema.errors import (
 from discorag.store.sqlite import make_private_folder
 from discorag.store.uploads import Hold, JobRow, JobTable, QueuedFile
 from interfaces.http.counters import FAILURES, FILES
+from interfaces.http.turns import Turns
 
 RETENTION = timedelta(days=7)
 """How long a job's record is stored after its end."""
@@ -242,7 +242,7 @@ class Jobs:
     Args:
         table: Where they are stored.
         ingest: Reads one file.
-        at_once: Files that are read at once, and one more of a tenant that has none at work.
+        at_once: Files that are read at once, as the places of `Turns`.
 
     Raises:
         StoreError: From every method, if the disk is full or broken. Jobs that were acknowledged stay as they were.
@@ -253,7 +253,7 @@ class Jobs:
         self._ingest = ingest
         self._at_once = at_once
         self._at_work: dict[QueuedFile, asyncio.Task[JobFile | None]] = {}
-        self._turns: Counter[str] = Counter()  # tenant -> number of its last turn
+        self._turns = Turns(at_once)
         self._ending = set[asyncio.Task[None]]()
         self._go = asyncio.Event()
 
@@ -321,24 +321,14 @@ class Jobs:
             task.cancel()
 
     async def _next(self) -> tuple[QueuedFile, Hold] | None:
-        """Take the next file, if there is a place: of the tenant with the fewest at work, of the least advanced job.
-
-        Tenants with as many at work take turns: else those that send single files without end would always be first.
-        The place beyond ``at_once`` is for a tenant that has no file at work: slow files delay only their own tenant.
-        """
-        at_work = Counter(file.scope.tenant for file in self._at_work)
-        if at_work.total() > self._at_once:
+        """Take the next file, if there is a place: of the tenant whose turn it is, of its least advanced job."""
+        if len(self._at_work) > self._at_once:
             return None
         waiting = await asyncio.to_thread(self._table.next_files, OF_A_JOB + self._at_once)
         names = {(file.scope, file.name) for file in self._at_work}  # a cancelled one may still be at work
-        free = [f for f in waiting if (f.scope, f.name) not in names]
-        if at_work.total() == self._at_once:  # the last place
-            free = [f for f in free if not at_work[f.scope.tenant]]
-        for file in sorted(
-            free, key=lambda f: (at_work[f.scope.tenant], self._turns[f.scope.tenant], f.position, f.number)
-        ):
+        free = [f for f in waiting if (f.scope, f.name) not in names and self._turns.is_free(f.scope.tenant)]
+        for file in sorted(free, key=lambda f: (self._turns.order(f.scope.tenant), f.position, f.number)):
             if hold := await self._claim(file):
-                self._turns[file.scope.tenant] = 1 + max(self._turns.values(), default=0)
                 return file, hold
         return None
 
@@ -354,6 +344,7 @@ class Jobs:
 
     def _start(self, file: QueuedFile, hold: Hold) -> None:
         """Read a file in one task, which `_stop` cancels, and record it in another, which then frees the place."""
+        self._turns.begin(file.scope.tenant)
         self._at_work[file] = asyncio.create_task(self._read(file))
         ending = asyncio.create_task(self._end(file, hold))
         self._ending.add(ending)
@@ -370,6 +361,7 @@ class Jobs:
             with suppress(StoreError):  # then the database has released the row
                 await asyncio.to_thread(hold.end)
             del self._at_work[file]
+            self._turns.end(file.scope.tenant)
             self._go.set()
 
     async def _read(self, at: QueuedFile) -> JobFile | None:

@@ -70,8 +70,8 @@ class KeyOwner(Caller):
 
     @asynccontextmanager
     async def question(self, *, counted: bool = True) -> AsyncGenerator[None]:
-        """Raises `RefusedError` (503) and ``TimeoutError`` as the API does."""
-        async with self.service.question(counted=counted):
+        """Raises `RefusedError` (429, 503) and ``TimeoutError`` as the API does."""
+        async with self.service.question(self.who, counted=counted):
             yield
 
     async def record_answer(self, scope: Scope, result: AskResult) -> None:

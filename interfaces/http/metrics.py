@@ -37,8 +37,10 @@ def _state_of(served: Service) -> CollectorRegistry:
             made.labels(value).set(number)
 
     age = (datetime.now(UTC) - datetime.fromisoformat(queue.oldest)).total_seconds() if queue.oldest else 0.0
-    under_way = Gauge("disco_rag_questions_under_way", "Questions that are being answered.", registry=registry)
+    under_way = Gauge("disco_rag_questions_under_way", "Questions that are being answered or wait.", registry=registry)
     under_way.set(served.under_way)
+    waiting = Gauge("disco_rag_questions_waiting", "Questions that wait for their tenant's turn.", registry=registry)
+    waiting.set(served.turns.waiting)
     Gauge("disco_rag_queue_age_seconds", "Age of the oldest job with a file to read.", registry=registry).set(age)
     documents = {"stored": served.rag.backends.store.count_documents(), "waiting": queue.files}
     gauge("documents", "Documents of all tenants by state.", documents, "state")

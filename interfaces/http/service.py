@@ -26,6 +26,7 @@ from interfaces.http.access import Access, Principal, Quotas, Role, check_site, 
 from interfaces.http.counters import QUESTIONS, count_answer
 from interfaces.http.jobs import Job, Jobs, Uploads
 from interfaces.http.problems import Problem, RefusedError, content_length, problem_of
+from interfaces.http.turns import QuestionTurns
 from interfaces.results import AskResult
 
 StreamPart = dict[str, Any] | AskResult | Problem
@@ -100,6 +101,7 @@ class Service:
     table: JobTable
     quotas: Quotas
     threads: Threads
+    turns: QuestionTurns
     stopped: bool = False
     _limits: set[asyncio.Timeout] = field(default_factory=set[asyncio.Timeout])
 
@@ -113,7 +115,7 @@ class Service:
 
     @property
     def under_way(self) -> int:
-        """How many questions are being answered."""
+        """How many questions are being answered or wait."""
         return len(self._limits)
 
     async def admit(self, request: Request, guard: Guard) -> None:
@@ -151,33 +153,40 @@ class Service:
         uris = [uri_of_upload(file.name) for file in job.files]
         return await asyncio.to_thread(self.rag.backends.store.ids_at, job.scope, uris)
 
-    def check_load(self, *, counted: bool = True) -> None:
-        """Raises `RefusedError` (503) if the most questions allowed are already in progress.
+    def check_load(self, who: Principal) -> None:
+        """Refuse a question, and count it, before its stream begins: the status cannot change later.
 
-        Args:
-            counted: Whether this is a question, which is then counted as turned away.
+        Raises:
+            RefusedError: The most questions allowed are in progress (503), or as many of this tenant wait (429).
         """
+        try:
+            self._check_places()
+            self.turns.check(who.tenant)
+        except RefusedError:
+            QUESTIONS.labels("turned away").inc()
+            raise
+
+    def _check_places(self) -> None:
         if self.under_way >= self.settings.questions:
-            if counted:
-                QUESTIONS.labels("turned away").inc()
             hint = "Try again later, or raise DISCO_RAG_API__QUESTIONS."
             raise RefusedError(503, "BusyError", f"{self.under_way} questions are under way.", hint=hint)
 
     @asynccontextmanager
-    async def question(self, *, counted: bool = True) -> AsyncGenerator[None]:
-        """Answer a question in this block: language models have limited time.
+    async def question(self, who: Principal, *, counted: bool = True) -> AsyncGenerator[None]:
+        """Answer a question in this block, when it is the tenant's turn: language models have limited time.
 
         Args:
+            who: The caller.
             counted: Whether the metrics count it if it fails; `record_answer`, after the block, counts it if it does
                 not. False for a search or an audit, which has no answer.
 
         Raises:
-            RefusedError: (503) As `check_load`, or the server stops.
-            TimeoutError: At the deadline.
+            RefusedError: As `check_load`, or the server stops (503).
+            TimeoutError: At the deadline, which counts from the arrival.
         """
-        self.check_load(counted=counted)
         try:
-            async with self._limited():
+            self._check_places()
+            async with self._limited(), self.turns.turn(who.tenant):
                 yield
         except BaseException as error:
             if counted:
@@ -210,7 +219,7 @@ class Service:
         async def answer() -> None:
             result = None
             try:
-                async with self.question(), aclosing(self.rag.astream(**arguments)) as parts:
+                async with self.question(who), aclosing(self.rag.astream(**arguments)) as parts:
                     async for part in parts:
                         if isinstance(part, AskResult):
                             result = part
