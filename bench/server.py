@@ -109,7 +109,8 @@ class ApiServer:
     def client(self, tenant: str, *, timeout_s: float = PATIENCE_S) -> httpx.Client:
         """A client with the key of this tenant."""
         headers = {"Authorization": f"Bearer {self.home.keys[tenant]}"}
-        return httpx.Client(base_url=self.url, headers=headers, timeout=timeout_s)
+        as_many_as_asked = httpx.Limits(max_connections=None)
+        return httpx.Client(base_url=self.url, headers=headers, timeout=timeout_s, limits=as_many_as_asked)
 
     @property
     def is_running(self) -> bool:

@@ -1,8 +1,8 @@
 """What one tenant's questions and files wait while another sends as many as it can.
 
 ``ratio_50``, ``ratio_300``: median seconds of the other tenant's questions while the first keeps this many in flight,
-divided by those of questions alone. ``upload_ratio``: the same for a small file, while the first tenant has 500 files to
-be read and 50 questions in flight. ``slowdown``: how many files of the first tenant are read a second without these
+divided by those of questions alone. ``upload_ratio``: the same for a small file, while the first tenant has 500 files
+to be read and 50 questions in flight. ``slowdown``: how many files of the first tenant are read a second without these
 questions, divided by how many with them.
 """
 
@@ -82,14 +82,10 @@ def clients(folder: Path) -> Generator[tuple[httpx.Client, httpx.Client]]:
     """Clients of both tenants of a server, which has texts of each."""
     home = Home.create(folder / "home", [CROWD, OTHER])
     with ApiServer(home) as server, server.client(CROWD) as crowd, server.client(OTHER) as other:
-        crowd = httpx.Client(
-            base_url=server.url, headers=crowd.headers, timeout=PATIENCE_S, limits=httpx.Limits(max_connections=None)
-        )
         for file in write_texts(folder / "texts", TEXTS):
             for client in (crowd, other):
                 wait_for_job(client, upload(client, file.name, file.read_bytes()), PATIENCE_S)
         yield crowd, other
-        crowd.close()
 
 
 def of_questions(trial: Trial) -> Figures:
@@ -134,7 +130,7 @@ def of_files(trial: Trial) -> Figures:
 
 
 def files_per_s(client: httpx.Client) -> float:
-    """How many of `FILES` small files are read a second, until all are read or for `WINDOW_S`; the rest is cancelled."""
+    """How many of `FILES` small files are read a second, for `WINDOW_S` at most; the rest is cancelled."""
     parts = [("files", (f"crowd-{number}.md", note(number))) for number in (next(_numbers) for _ in range(FILES))]
     job = client.post("/ingest", files=parts).raise_for_status().json()["job"]["id"]
     start, took, read = time.monotonic(), 0.0, 0
