@@ -56,7 +56,7 @@ EXPERIMENTS: dict[str, Experiment] = {
     ),
     "file_shares": Experiment(
         "small files of a tenant, while another has 500 files to be read and keeps 50 questions in flight",
-        5,
+        20,
         {"upload_ratio": 4, "slowdown": 3.33},
         shares.of_files,
     ),

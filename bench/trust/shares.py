@@ -22,7 +22,6 @@ from bench.product import write_texts
 from bench.promises import Figures, Trial
 from bench.server import PATIENCE_S, ApiServer, Home, note, upload, wait_for_job
 from bench.trust.pipeline import QUESTIONS
-from bench.trust.poison import alone, seconds_of
 
 CROWD, OTHER = "crowd", "other"
 IN_FLIGHT = (50, 300)
@@ -30,6 +29,7 @@ FILES, WITH_FILES = 500, 50
 TEXTS = 6
 WINDOW_S = 20.0
 """How long files are counted."""
+_POLL_S = 0.01
 _numbers = count()
 
 
@@ -108,13 +108,14 @@ def of_questions(trial: Trial) -> Figures:
 def of_files(trial: Trial) -> Figures:
     """What files wait."""
     with clients(trial.folder) as (crowd, other):
-        usual = alone(other)
+        seconds_of_file(other)
+        usual = median(seconds_of_file(other) for _ in range(trial.count))
         without = files_per_s(crowd)
         with in_flight(crowd, WITH_FILES) as statuses, ThreadPoolExecutor(1) as pool:
             counting = pool.submit(files_per_s, crowd)
             took = list[float]()
-            while not counting.done() or len(took) < trial.count:
-                took.append(seconds_of(other, len(took), PATIENCE_S)[0])
+            for _ in range(trial.count):
+                took.append(seconds_of_file(other))
                 trial.tick()
             rate = counting.result()
     return {
@@ -124,9 +125,19 @@ def of_files(trial: Trial) -> Figures:
         "files_per_s_without": round(without, 2),
         "files_per_s": round(rate, 2),
         "slowdown": round(without / rate, 2) if rate else None,
-        "uploads": len(took),
         "statuses": dict(statuses),
     }
+
+
+def seconds_of_file(client: httpx.Client) -> float:
+    """What a small file takes from its upload to the end of its job. Raises ``httpx.HTTPStatusError``."""
+    number, start = next(_numbers), time.monotonic()
+    parts = [("files", (f"one-{number}.md", note(number)))]
+    job = client.post("/ingest", files=parts).raise_for_status().json()["job"]
+    while not job["ended"]:
+        time.sleep(_POLL_S)
+        job = client.get(f"/ingest/{job['id']}").raise_for_status().json()["job"]
+    return time.monotonic() - start
 
 
 def files_per_s(client: httpx.Client) -> float:

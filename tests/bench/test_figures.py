@@ -204,11 +204,18 @@ def retrieval() -> Iterator[tuple[str, str]]:
 
 
 def trust() -> Iterator[tuple[str, str]]:
-    poison, page = result("trust")["poison"], "docs/reliability.md"
+    found, page = result("trust"), "docs/reliability.md"
+    poison, files = found["poison"], found["file_shares"]
     yield page, f"a file took {poison['alone_s']} s alone and {poison['block_of_others_s']} s more at worst"
     yield (
         page,
         f"within ten minutes {poison['count'] - poison['not_ended']} of the {poison['count']} poison files ended",
+    )
+    yield page, f"in flight, divided by the {found['shares']['alone_s']} s that it takes alone"
+    yield page, f"in flight, divided by the {files['alone_s']} s that it takes alone"
+    yield (
+        page,
+        f"read {files['files_per_s']} a second meanwhile, and {files['files_per_s_without']} without the questions",
     )
 
 
