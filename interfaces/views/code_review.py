@@ -121,7 +121,7 @@ def _location(places: Places, side: Side) -> dict[str, Any]:
         names = ("startLine", "startColumn", "endLine", "endColumn")
         region |= dict(zip(names, lines, strict=True))
     if side.page:
-        region["properties"] = {"page": side.page, "boxes": [box.model_dump() for box in side.regions]}
+        region["properties"] = {"page": side.page, "regions": [box.model_dump() for box in side.regions]}
     return {"physicalLocation": {"artifactLocation": artifact, "region": region}, "message": {"text": place(side)}}
 
 

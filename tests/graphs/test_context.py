@@ -55,7 +55,7 @@ async def test_a_wrong_field_of_a_context_is_refused_also_in_a_dict(given: Json,
         await graph.ainvoke(QUESTION, context=given)  # pyright: ignore[reportArgumentType]
 
 
-def test_the_form_of_studio_lists_the_options_and_not_the_backends() -> None:
+def test_the_form_of_studio_lists_the_options_and_not_what_the_server_sets() -> None:
     for kind in (AnswerContext, IngestContext):
         form = kind.model_json_schema()["properties"]
-        assert set(form) == kind.model_fields.keys() - {"backends"}
+        assert set(form) == kind.model_fields.keys() - {"backends", "uri"}

@@ -47,6 +47,7 @@ def test_too_many_headings_are_refused_before_all_are_read_and_none_is_the_title
 
 async def test_what_takes_more_than_its_size_explains_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("discorag.ingest.reader._SECONDS", 1)
+    monkeypatch.setattr("discorag.ingest.reader._SECONDS_PER_MB", 1)
     says = r"more than [\d.]+ s of processor time\. Save it again, in a simpler form or in parts\.$"
     with closing(Reader(ReadingSettings())) as reader, pytest.raises(ConversionError, match=says):
         await reader.convert(b"==== ====\n" + b"ab   cd\n" * 20_000 + b"==== ====\n", Path("page.rst"))

@@ -10,7 +10,7 @@ from fpdf import FPDF
 from discorag.ingest.loaders import load
 from discorag.schema.document import Document
 from interfaces.langchain import DiscoRetriever
-from interfaces.views.audit import audit_sarif
+from interfaces.views.code_review import audit_sarif
 from tests.conftest import Pipelines
 from tests.ingest.pdfs import raw_pdf
 
@@ -327,7 +327,9 @@ def test_citations_findings_and_hits_have_the_boxes_of_their_lines(pipeline: Pip
     rag = pipeline()
     rag.ingest_for_audit(folder)
     places = [(1, 90, 497), (1, 90, 483)]
-    location = audit_sarif(rag.audit(corpus="shop"))["runs"][0]["results"][0]["locations"][0]["physicalLocation"]
+    location = audit_sarif(rag.audit(corpus="shop"), tmp_path)["runs"][0]["results"][0]["locations"][0][
+        "physicalLocation"
+    ]
     assert [(r["page"], r["x0"], r["y0"]) for r in location["region"]["properties"]["regions"]] == places
     question = "Within how many days may goods be returned?"
     quoted = rag.ask(question, corpus="shop").answer.sentences[0].evidence[0]
