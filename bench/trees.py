@@ -41,7 +41,7 @@ _CLASSES = {relation: class_of(label) for label, relation in RELATIONS.items() i
 
 
 class ChunkPlace(BaseModel):
-    """Where a chunk stands: characters ``[start, end)`` of a document of GUM."""
+    """The place of a chunk: characters ``[start, end)`` of a document of GUM."""
 
     id: str
     doc: str
@@ -55,14 +55,14 @@ class WrittenTree(BaseModel):
     edus: list[Span]
     splits: list[Split]
 
-    def moved(self, offset: int) -> RstTree:
+    def in_document(self, offset: int) -> RstTree:
         """The tree in the document's characters. Raises ``ValidationError`` if it is not one tree."""
         edus = tuple(Span(start=e.start + offset, end=e.end + offset) for e in self.edus)
         return RstTree(edus=edus, splits=tuple(self.splits))
 
 
 def count_tree(tree: RstTree, document: GumDocument, start: int, end: int) -> Counter[str]:
-    """What a tree over characters ``[start, end)`` of a document gets right, as `training.parser.parseval` counts."""
+    """Count what a tree over characters ``[start, end)`` of a document gets right, as `training.parser.parseval`."""
     inside = [i for i, edu in enumerate(document.edus) if start <= edu.start < end]
     edus = [document.edus[i] for i in inside]
     nodes = count_nodes(_nodes(tree), gold_nodes(edus, restrict(document.splits, inside)))
@@ -77,11 +77,11 @@ def _nodes(tree: RstTree) -> Iterator[Node]:
 def count_trees(
     folder: Path, places: Sequence[ChunkPlace], documents: Mapping[str, GumDocument]
 ) -> dict[str, Counter[str]]:
-    """For each document what the trees of its chunks get right; the folder has one file for each chunk."""
+    """Count by document what the trees of its chunks get right; the folder has one file for each chunk."""
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     for place in places:
         written = WrittenTree.model_validate_json((folder / f"{place.id}.json").read_text("utf-8"))
-        tree = written.moved(place.start)
+        tree = written.in_document(place.start)
         counts[place.doc].update(count_tree(tree, documents[place.doc], place.start, place.end))
     return dict(counts)
 
@@ -100,7 +100,7 @@ def gain(counts: Mapping[str, Counter[str]], other: Mapping[str, Counter[str]]) 
         return {measure: ours[measure] - theirs[measure] for measure in ours}
 
     drawn = [difference(draw.choices(names, k=len(names))) for _ in range(DRAWS)]
-    ends = {m: (sorted(d[m] for d in drawn)) for m in drawn[0]}
+    ends = {m: sorted(d[m] for d in drawn) for m in drawn[0]}
     return {
         m: [round(x, 1) for x in (value, ends[m][DRAWS // 40], ends[m][-DRAWS // 40 - 1])]
         for m, value in difference(names).items()
@@ -116,7 +116,7 @@ def main(
     documents = {d.id: d for split in ("train", "dev", "test") for d in load_gum(data_folder() / "gum", split)}
     counts = {s.name: count_trees(s, places, documents) for s in sorted(folder.iterdir()) if s.is_dir()}
     if against not in counts:
-        raise ConfigError(f"There is no folder {folder / against}.", hint=f"Compare with one of {', '.join(counts)}.")
+        raise ConfigError(f"There is no folder {folder / against}.", hint=f"Choose one of {', '.join(counts)}.")
     found = {
         "chunks": len(places),
         "documents": len({place.doc for place in places}),

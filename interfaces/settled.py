@@ -55,7 +55,7 @@ class SettledFinding(BaseModel, frozen=True, extra="forbid"):
 
     @property
     def name(self) -> str:
-        """What it is called on every machine: eight hexadecimal digits."""
+        """Its name, the same on every machine: eight hexadecimal digits."""
         return stable_id(*sorted((self.left.key, self.right.key)))[:_SHORT]
 
 
@@ -75,8 +75,10 @@ class SettledFile(BaseModel, frozen=True, extra="forbid"):
         try:
             return cls.model_validate(tomlkit.parse(file.read_text("utf-8")).unwrap()) if file.is_file() else cls()
         except (OSError, ValueError, TOMLKitError) as error:
-            told = error.errors()[0]["msg"] if isinstance(error, ValidationError) else error
-            raise ConfigError(f"{file} cannot be read: {told}.", hint="Correct it, or restore it from git.") from error
+            message = error.errors()[0]["msg"] if isinstance(error, ValidationError) else error
+            raise ConfigError(
+                f"{file} cannot be read: {message}.", hint="Correct it, or restore it from git."
+            ) from error
 
     def write(self, folder: Path) -> None:
         """Write it into a folder, entries ordered by their files. Raises `ConfigError` if that fails."""

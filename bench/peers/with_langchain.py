@@ -37,14 +37,14 @@ class LangChain:
 
     def retrieve(self, question: str) -> int:
         """By vectors."""
-        return len(self._found(question))
+        return len(self._search(question))
 
     def rerank(self, question: str) -> int:
         """By the cross-encoder over what was retrieved."""
-        found = self._found(question)
+        found = self._search(question)
         return len([found[i] for i in self._rerank.order(question, [document.page_content for document in found])])
 
-    def _found(self, question: str) -> list[Document]:
+    def _search(self, question: str) -> list[Document]:
         return self._store.similarity_search(question, k=self._task.top_k)
 
 

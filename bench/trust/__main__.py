@@ -52,13 +52,13 @@ EXPERIMENTS: dict[str, Experiment] = {
         "questions of a tenant, a third of them alone, then while another keeps 50 and 300 in flight",
         60,
         {"ratio_50": 4, "ratio_300": 4},
-        shares.of_questions,
+        shares.measure_questions,
     ),
     "file_shares": Experiment(
         "small files of a tenant, while another has 500 files to be read and keeps 50 questions in flight",
         20,
         {"upload_ratio": 4, "slowdown": 3.33},
-        shares.of_files,
+        shares.measure_files,
     ),
     "requests": Experiment(
         "randomised requests of two tenants over every endpoint of the schema, each with the other's ids",

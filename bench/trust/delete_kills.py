@@ -15,7 +15,7 @@ from discorag.store.database import FILE
 
 TENANT = "one"
 NONE = {"left_files": 0, "left_quota": 0, "lost": 0}
-"""What may come of it."""
+"""The limits: nothing may be left over or lost."""
 _WITHIN_S = 0.04  # a DELETE takes about as long
 
 

@@ -1,4 +1,4 @@
-"""What one tenant's questions and files wait while another sends as many as it can.
+"""How long one tenant's questions and files wait while another sends as many as it can.
 
 ``ratio_50``, ``ratio_300``: median seconds of the other tenant's questions while the first keeps this many in flight,
 divided by those of questions alone. ``upload_ratio``: the same for a small file, while the first tenant has 500 files
@@ -88,8 +88,8 @@ def clients(folder: Path) -> Generator[tuple[httpx.Client, httpx.Client]]:
         yield crowd, other
 
 
-def of_questions(trial: Trial) -> Figures:
-    """What questions wait."""
+def measure_questions(trial: Trial) -> Figures:
+    """Measure how long questions wait."""
     with clients(trial.folder) as (crowd, other):
         ask(other)
         usual = seconds_of_questions(other, trial)
@@ -105,8 +105,8 @@ def of_questions(trial: Trial) -> Figures:
     return found
 
 
-def of_files(trial: Trial) -> Figures:
-    """What files wait."""
+def measure_files(trial: Trial) -> Figures:
+    """Measure how long files wait."""
     with clients(trial.folder) as (crowd, other):
         seconds_of_file(other)
         usual = median(seconds_of_file(other) for _ in range(trial.count))
@@ -130,7 +130,7 @@ def of_files(trial: Trial) -> Figures:
 
 
 def seconds_of_file(client: httpx.Client) -> float:
-    """What a small file takes from its upload to the end of its job. Raises ``httpx.HTTPStatusError``."""
+    """Seconds from the upload of a small file to the end of its job. Raises ``httpx.HTTPStatusError``."""
     number, start = next(_numbers), time.monotonic()
     parts = [("files", (f"one-{number}.md", note(number)))]
     job = client.post("/ingest", files=parts).raise_for_status().json()["job"]

@@ -22,7 +22,7 @@ D, J, Q, U, R = tables.documents, tables.jobs, tables.queue, tables.uploads, tab
 
 
 def uploads_of(tenant: str) -> str:
-    """What `Database.write` is told when a tenant's uploaded files change."""
+    """The name by which `Database.write` lets changes of a tenant's uploaded files wait for each other."""
     return f"uploads of {tenant}"
 
 
@@ -193,19 +193,27 @@ class JobTable:
         """
         if self._database.read_only:
             return 0
+        query = select(D.c.number, D.c.tenant, D.c.corpus, D.c.uri).where(D.c.uri.like("/%/files/%"))
         with self._database.write("uris of uploads") as db:
-            scopes = [Scope(tenant=t, corpus=c) for t, c in db.execute(select(D.c.tenant, D.c.corpus).distinct())]
-            return sum(_adopt(db, scope) for scope in scopes)
+            found = [
+                (row.number, name)
+                for row in db.execute(query)
+                if (name := _name_in_folder(row.uri, Scope(tenant=row.tenant, corpus=row.corpus)))
+            ]
+            for number, name in found:
+                _rename(db, number, uri_of_upload(name))
+        return len(found)
 
 
-def _adopt(db: Connection, scope: Scope) -> int:
-    """`JobTable.adopt` for a scope, whose files lay in a folder of its own."""
-    folder = f"/files/{scope.folder}/"
-    query = select(D.c.number, D.c.uri, D.c.manifest).where(is_in(scope), D.c.uri.like(f"/%{folder}%"))
-    found = db.execute(query).all()
-    for row in found:
-        uri = uri_of_upload(row.uri.rpartition(folder)[2])
-        manifest = Manifest.model_validate_json(bytes(unpack(row.manifest))).model_copy(update={"uri": uri})
-        values = {"uri": uri, "manifest": pack(manifest.model_dump_json().encode())}
-        db.execute(update(D).where(D.c.number == row.number).values(values))
-    return len(found)
+def _name_in_folder(path: str, scope: Scope) -> str:
+    """The name of an uploaded file in the scope's own folder; empty for another path."""
+    _, folder, name = path.rpartition(f"/files/{scope.folder}/")
+    return name if folder else ""
+
+
+def _rename(db: Connection, number: int, uri: str) -> None:
+    """Give a document another uri."""
+    stored = db.execute(select(D.c.manifest).where(D.c.number == number)).scalar_one()
+    manifest = Manifest.model_validate_json(bytes(unpack(stored))).model_copy(update={"uri": uri})
+    values = {"uri": uri, "manifest": pack(manifest.model_dump_json().encode())}
+    db.execute(update(D).where(D.c.number == number).values(values))

@@ -105,7 +105,7 @@ def _run(folder: Path | None, corpus: str | None, against: Path | None) -> tuple
 
 
 def _ingest(rag: DiscoRAG, path: Path, corpus: str | None) -> int:
-    """Ingest a folder, and say what was left out; how many files could not be read."""
+    """Ingest a folder, say what was left out, and return how many files could not be read."""
     with Bar("Ingest") as bar:
         result = rag.ingest_for_audit(path, corpus=corpus, progress=bar.on_event)
     aside = [o for o in result.outcomes if o.status in {Status.SKIPPED, Status.FAILED}]
@@ -118,14 +118,14 @@ def _ingest(rag: DiscoRAG, path: Path, corpus: str | None) -> int:
 
 
 def _settle(found: FolderAudit, names: list[str], note: str, *, everything: bool) -> AuditReport:
-    """Settle what was asked for, and say how many settled findings exist no longer; the report after that."""
+    """Settle findings, say how many settled ones no longer exist, and return the report after that."""
     if names:
         found.settle(names, note)
     if everything:
         found.settle_all(note)
     if found.outdated:
-        told = f"{amount(found.outdated, 'findings')} settled in {NAME} no longer exist; --baseline forgets them."
-        err.print(Text(told), soft_wrap=True)
+        message = f"{amount(found.outdated, 'findings')} settled in {NAME} no longer exist; --baseline forgets them."
+        err.print(Text(message), soft_wrap=True)
     return found.report
 
 

@@ -28,6 +28,6 @@ def _git(folder: Path, *arguments: str) -> str:
     except FileNotFoundError as error:
         raise InputError("git is not installed.", hint="Leave --changed-since out.") from error
     except subprocess.CalledProcessError as error:
-        told = " ".join(error.stderr.split()) or "there is no commit that both have"
+        message = " ".join(error.stderr.split()) or "there is no commit that both have"
         hint = "In a workflow, check out all commits (fetch-depth: 0)."
-        raise InputError(f"git {arguments[0]} failed: {told}.", hint=hint) from error
+        raise InputError(f"git {arguments[0]} failed: {message}.", hint=hint) from error

@@ -128,18 +128,18 @@ def _location(places: Places, side: Side) -> dict[str, Any]:
 def audit_junit(report: AuditReport, root: Path) -> str:
     """JUnit's XML: a test for each document, which fails if it has a sure, open contradiction."""
     places = Places(report, root)
-    told: dict[str, list[str]] = defaultdict(list)
+    problems: dict[str, list[str]] = defaultdict(list)
     for finding in report.contradictions:
         for own, other in ((finding.left, finding.right), (finding.right, finding.left)):
             texts = (f"{places.where(side)}: {side.quote}" for side in (own, other))
-            told[own.doc_id].append("\n".join((finding.reason, *texts)))
-    counts = {"tests": str(len(report.documents)), "failures": str(len(told))}
+            problems[own.doc_id].append("\n".join((finding.reason, *texts)))
+    counts = {"tests": str(len(report.documents)), "failures": str(len(problems))}
     suites = Xml.Element("testsuites", counts)
     suite = Xml.SubElement(suites, "testsuite", {"name": "disco-rag audit", "errors": "0", "skipped": "0", **counts})
     for document in report.documents:
         names = {"classname": _xml(report.corpus), "name": _xml(places.name(document.doc_id)), "time": "0"}
         test = Xml.SubElement(suite, "testcase", names)
-        if own := told[document.doc_id]:
+        if own := problems[document.doc_id]:
             message = {"message": _xml(own[0].partition("\n")[0]), "type": Verdict.CONTRADICTS.value}
             Xml.SubElement(test, "failure", message).text = _xml("\n\n".join(own))
     Xml.indent(suites)

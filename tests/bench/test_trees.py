@@ -23,19 +23,19 @@ def tree(relation: Relation, nuclearity: Nuclearity, cut: int = 15) -> WrittenTr
 
 def test_a_chunks_tree_is_compared_with_the_gold_nodes_inside_the_chunk() -> None:
     written = tree(Relation.CONSEQUENCE, Nuclearity.NS)
-    found = f1(count_tree(written.moved(13), DOCUMENT, 13, 49))
+    found = f1(count_tree(written.in_document(13), DOCUMENT, 13, 49))
     assert found == {"span": 100, "nuclearity": 100, "relation": 100, "full": 100, "seg": 100}
 
 
 def test_borders_nuclei_and_classes_are_counted_apart() -> None:
     other = tree(Relation.CAUSE, Nuclearity.SN, cut=9)
-    found = f1(count_tree(other.moved(13), DOCUMENT, 13, 49))
+    found = f1(count_tree(other.in_document(13), DOCUMENT, 13, 49))
     assert found == {"span": 100, "nuclearity": 0, "relation": 100, "full": 0, "seg": 0}
 
 
 def test_a_gain_is_the_difference_of_f1_over_all_documents_with_its_interval() -> None:
-    right = count_tree(tree(Relation.CAUSE, Nuclearity.NS).moved(13), DOCUMENT, 13, 49)
-    wrong = count_tree(tree(Relation.CAUSE, Nuclearity.SN).moved(13), DOCUMENT, 13, 49)
+    right = count_tree(tree(Relation.CAUSE, Nuclearity.NS).in_document(13), DOCUMENT, 13, 49)
+    wrong = count_tree(tree(Relation.CAUSE, Nuclearity.SN).in_document(13), DOCUMENT, 13, 49)
     found = gain({"a": right, "b": right}, {"a": right, "b": wrong})
     assert found["nuclearity"] == [50, 0, 100]
     assert found["span"] == [0, 0, 0]
